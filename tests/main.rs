@@ -1,0 +1,1 @@
+//! Everything that needs the whole server, in one binary.
