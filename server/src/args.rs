@@ -1,8 +1,8 @@
 //! A cursor over a command's arguments.
 
 use tailrace_protocol::Request;
-use tailrace_protocol::parse_f64;
-use tailrace_protocol::parse_i64;
+use tailrace_protocol::number::parse_f64;
+use tailrace_protocol::number::parse_i64;
 use tailrace_storage::StreamId;
 
 use crate::error::CommandError;

@@ -93,6 +93,14 @@ impl ManualClock {
         self.moved.notify_one();
     }
 
+    /// Lets time pass until the monotonic clock shows `to`; does nothing if it is past that.
+    pub fn advance_to(&self, to: Instant) {
+        let micros = to.0.saturating_sub(self.mono.load(Ordering::SeqCst));
+        self.wall.fetch_add(micros, Ordering::SeqCst);
+        self.mono.fetch_add(micros, Ordering::SeqCst);
+        self.moved.notify_one();
+    }
+
     /// Sets the wall clock, as an operator or NTP would: backwards too, and the monotonic clock
     /// does not follow.
     pub fn set_wall(&self, to: UnixMillis) {

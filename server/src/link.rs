@@ -27,6 +27,7 @@ pub(crate) trait Outlet: Send {
 pub(crate) struct Link {
     sink: Mutex<Sink>,
     waker: Mutex<Option<Waker>>,
+    closing: AtomicBool,
     killed: AtomicBool,
 }
 
@@ -50,6 +51,7 @@ impl Link {
                 broken: false,
             }),
             waker: Mutex::new(None),
+            closing: AtomicBool::new(false),
             killed: AtomicBool::new(false),
         }
     }
@@ -140,6 +142,17 @@ impl Link {
         if let Some(waker) = &*self.waker.lock() {
             waker.wake_by_ref();
         }
+    }
+
+    /// Ends the connection once what was read is answered and the answers have left.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether [`Self::close`] was called.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
     }
 
     /// Ends the connection without waiting for its replies to leave.
