@@ -100,8 +100,8 @@ impl Decoder {
         start: usize,
         batch: &mut Batch,
     ) -> Result<Option<usize>, ProtocolError> {
-        if self.half != Half::default() {
-            debug_assert_eq!(start, 0, "half a command is at the front of the input");
+        // Half a command is always at the front of the input.
+        if start == 0 && self.half != Half::default() {
             return self.resume_array(input, batch);
         }
         let spans_start = batch.spans.len();
@@ -153,24 +153,25 @@ impl Decoder {
         start: usize,
         batch: &mut Batch,
     ) -> Result<Option<usize>, ProtocolError> {
-        let line_bytes_max = self.limits.inline_bytes_max;
         let rest = &input[start..];
-        let within = &rest[..rest.len().min(line_bytes_max + 1)];
+        let line_bytes_max = self.limits.inline_bytes_max;
+        let within = &rest[..rest.len().min(line_bytes_max + 2)];
         let unseen = &within[self.half.scanned..];
         let stop = unseen.iter().position(|byte| matches!(byte, b'\n' | 0));
         let line_end = stop.map_or(within.len(), |stop| self.half.scanned + stop);
+        let line = &within[..line_end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
 
-        if within.get(line_end) != Some(&b'\n') {
-            if rest.len() > line_bytes_max {
-                return Err(ProtocolError::TooBigInlineRequest);
-            }
+        let hidden = within.get(line_end) == Some(&0);
+        if line.len() > line_bytes_max || (hidden && rest.len() > line_bytes_max) {
+            return Err(ProtocolError::TooBigInlineRequest);
+        }
+        if hidden || stop.is_none() {
             self.half.scanned = line_end;
             return Ok(None);
         }
         self.half.scanned = 0;
 
-        let line = &rest[..line_end];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let spans_start = batch.spans.len();
         inline::split(line, &mut batch.spans, &mut batch.inline_bytes)?;
         let end = start + line_end + 1;
@@ -229,6 +230,7 @@ impl Half {
         limits: &Limits,
         spans: &mut Vec<Span>,
     ) -> Result<bool, ProtocolError> {
+        self.bytes_missing = 0;
         if self.args_missing == 0 {
             match self.read_count(input, limits)? {
                 Some(count) => self.args_missing = count,
@@ -323,7 +325,6 @@ impl Half {
         if len > Limits::UNAUTHENTICATED_BULK_BYTES_MAX && !limits.authenticated {
             return Err(ProtocolError::UnauthenticatedLength);
         }
-        self.bytes_missing = 0;
         Ok(Some(len))
     }
 

@@ -38,9 +38,7 @@ impl ProtocolError {
     pub fn message(self) -> Vec<u8> {
         let mut message = b"ERR Protocol error: ".to_vec();
         message.extend_from_slice(self.text().as_bytes());
-        if let Self::ExpectedBulk(got) = self
-            && got != 0
-        {
+        if let Self::ExpectedBulk(got) = self {
             message.extend_from_slice(&[got, b'\'']);
         }
         message

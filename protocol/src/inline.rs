@@ -1,12 +1,14 @@
 //! Inline commands: a line of words as a person types them, with quotes and escapes.
 
 use crate::error::ProtocolError;
+use crate::number;
 use crate::request::Span;
 
 /// Splits a line (without its line end) into words, appending their bytes to `bytes` and where they
 /// lie in it to `spans`.
 ///
-/// - Words are separated by blanks.
+/// - Words are separated by blanks. Vertical tab and form feed may stand before a word but do not
+///   end one.
 /// - In double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` stand for bytes, and `\` before
 ///   anything else for that.
 /// - In single quotes `\'` is a quote, and every other byte is itself.
@@ -22,7 +24,7 @@ pub(crate) fn split(
     bytes: &mut Vec<u8>,
 ) -> Result<(), ProtocolError> {
     let mut rest = line;
-    while let Some(start) = rest.iter().position(|byte| !is_blank(*byte)) {
+    while let Some(start) = rest.iter().position(|byte| !number::is_blank(*byte)) {
         let word_start = bytes.len();
         rest = take_word(&rest[start..], bytes)?;
         spans.push(Span::new(word_start, bytes.len()));
@@ -105,9 +107,4 @@ fn hex_value(digit: u8) -> u8 {
         b'0'..=b'9' => digit - b'0',
         _ => digit.to_ascii_lowercase() - b'a' + 10,
     }
-}
-
-/// What may stand before a word. Vertical tab and form feed do not end one, though.
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
