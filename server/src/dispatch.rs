@@ -168,7 +168,11 @@ fn admit(
     if !spec.fits(request.len()) {
         return refuse(CommandError::arity(spec));
     }
-    if spec.flags.has(Flags::PROTECTED) && !state.config.settings().allows_debug(client.local) {
+    if spec.flags.has(Flags::PROTECTED) && !state
+            .config
+            .settings()
+            .enable_debug_command
+            .allows(client.local) {
         return refuse(
             ServerError::Protected {
                 command: "DEBUG",

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 
-use parking_lot::Mutex;
 use tailrace_protocol::Version;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;

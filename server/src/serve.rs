@@ -46,7 +46,8 @@ pub(crate) fn park(
 /// Reacts to everything that changed since the last call.
 pub(crate) fn settle(state: &mut State, now: Now) {
     while state.store.has_changes() {
-        let mut changes = state.store.take_changes();
+        let mut changes = std::mem::take(&mut state.changes);
+        state.store.take_changes(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
@@ -57,7 +58,7 @@ pub(crate) fn settle(state: &mut State, now: Now) {
                 signalled.push((db, key));
             }
         }
-        state.store.recycle_changes(changes);
+        state.changes = changes;
         for (db, key) in signalled {
             serve_key(state, db, &key, now);
         }
@@ -121,7 +122,7 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
         state.store.note_attempt(db, key, &group);
         if state.waits.take_consumer_deleted(db, key, &group) {
             for consumer in state.waits.consumers(db, key, &group) {
-                state.store.ensure_consumer(db, key, &group, consumer);
+                state.store.revive_consumer(db, key, &group, consumer);
             }
         }
     }
@@ -205,7 +206,7 @@ fn forget(state: &mut State, waiter: WaiterId) {
     };
     for key in &wants.keys {
         if let Some((group, consumer)) = &wants.group {
-            state.store.fold_attempt(wants.db, key, group, consumer);
+            state.store.end_wait(wants.db, key, group, consumer);
         }
         state.store.unobserve(wants.db, key);
     }

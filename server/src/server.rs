@@ -99,7 +99,7 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
-        let store = Store::new(settings.databases, sockets::seed());
+        let store = Store::new(settings.databases, sockets::seed(), Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store);
         state.apply_settings();

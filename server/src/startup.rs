@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tailrace_server::Config;
+use tailrace_server::config::LogLevel;
 use tailrace_server::config::Settings;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -12,11 +13,12 @@ use tracing_subscriber::fmt::format::FmtSpan;
 /// Sends log lines to the log file, or to standard error: standard output carries the one line that
 /// says where the server listens.
 pub(crate) fn log_to(settings: &Settings) -> io::Result<()> {
-    let level = match settings.loglevel.as_str() {
-        "debug" => LevelFilter::DEBUG,
-        "warning" => LevelFilter::WARN,
-        "nothing" => LevelFilter::OFF,
-        _ => LevelFilter::INFO,
+    let level = match settings.loglevel {
+        LogLevel::Debug => LevelFilter::TRACE,
+        LogLevel::Verbose => LevelFilter::DEBUG,
+        LogLevel::Notice => LevelFilter::INFO,
+        LogLevel::Warning => LevelFilter::WARN,
+        LogLevel::Nothing => LevelFilter::OFF,
     };
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Change;
 use tailrace_storage::Instant;
+use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
 use tailrace_storage::WaitList;
@@ -13,6 +15,7 @@ use tailrace_storage::WaiterId;
 use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::client::Clients;
+use crate::config::Compat;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
@@ -56,6 +59,8 @@ pub struct State {
     pub(crate) deferred: Vec<u8>,
     /// Clients whose `out` is to be handed to their links.
     touched: Vec<ClientId>,
+    /// Room for the changes of a command, used again and again.
+    pub(crate) changes: Vec<Change>,
 }
 
 /// A command that waits, and for whom.
@@ -93,7 +98,23 @@ impl State {
             caller: None,
             deferred: Vec::new(),
             touched: Vec::new(),
+            changes: Vec::new(),
         }
+    }
+
+    /// Acts on the configuration, at the start and after every change of it.
+    pub(crate) fn apply_settings(&mut self) {
+        let settings = self.config.settings();
+        let store = self.store.settings_mut();
+        store.node_limits = NodeLimits {
+            bytes_max: settings.stream_node_max_bytes,
+            entries_max: settings.stream_node_max_entries,
+        };
+        store.string_bytes_max = settings.proto_max_bulk_len;
+        store.compat = match settings.compat {
+            Compat::Valkey => tailrace_storage::Compat::Valkey,
+            Compat::Redis => tailrace_storage::Compat::Redis,
+        };
     }
 
     /// Sends something to a client outside of its replies: a message, an invalidation.

@@ -22,8 +22,6 @@ pub struct Stats {
     pub output_limit_disconnections: u64,
     /// Clients that sent too much ahead.
     pub query_limit_disconnections: u64,
-    /// Keys that expired.
-    pub expired_keys: u64,
     /// By name of the command.
     pub by_command: BTreeMap<&'static str, CommandStats>,
     /// How often each error was sent, by its first word.

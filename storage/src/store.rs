@@ -7,6 +7,7 @@
 mod keys;
 mod relocate;
 mod strings;
+mod waiting;
 
 pub use self::keys::KeyFacts;
 pub use self::relocate::{Flushed, NoSuchKey};
