@@ -43,10 +43,6 @@ pub enum Event {
     XgroupDestroy,
     /// A consumer group was set to another id.
     XgroupSetid,
-    /// Entries were handed to consumers or changed hands, which nobody is notified of.
-    Delivered,
-    /// Pending entries were acknowledged, which nobody is notified of.
-    Acknowledged,
     /// A string was set.
     Set,
     /// A string was appended to.
@@ -151,12 +147,7 @@ impl Event {
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
             Self::Restore => "restore",
-            Self::Overwritten
-            | Self::Delivered
-            | Self::Acknowledged
-            | Self::Flushed
-            | Self::SwappedOut
-            | Self::SwappedIn => return None,
+            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
         })
     }
 
@@ -189,12 +180,9 @@ impl Event {
             | Self::Restore => EventClass::Generic,
             Self::Expired => EventClass::Expired,
             Self::Evicted => EventClass::Evicted,
-            Self::Overwritten
-            | Self::Delivered
-            | Self::Acknowledged
-            | Self::Flushed
-            | Self::SwappedOut
-            | Self::SwappedIn => EventClass::Silent,
+            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
+                EventClass::Silent
+            }
         }
     }
 
@@ -213,8 +201,6 @@ impl Event {
                 | Self::XgroupDelconsumer
                 | Self::XgroupDestroy
                 | Self::XgroupSetid
-                | Self::Delivered
-                | Self::Acknowledged
         )
     }
 

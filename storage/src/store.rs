@@ -6,11 +6,15 @@
 
 mod keys;
 mod relocate;
+mod streams;
 mod strings;
 mod waiting;
 
 pub use self::keys::KeyFacts;
 pub use self::relocate::{Flushed, NoSuchKey};
+pub use self::streams::{
+    AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
+};
 pub use self::strings::{
     FloatError, IncrementError, SetCondition, SetExpiry, SetOptions, SetOutcome, StringError,
 };

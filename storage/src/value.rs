@@ -89,6 +89,18 @@ impl Value {
             Self::Stream(stream) => Ok(stream),
         }
     }
+
+    /// Returns the stream, to be changed.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if this is a string.
+    pub(crate) fn as_stream_mut(&mut self) -> Result<&mut Stream, WrongType> {
+        match self {
+            Self::String(_) => Err(WrongType),
+            Self::Stream(stream) => Ok(stream),
+        }
+    }
 }
 
 impl ValueKind {
