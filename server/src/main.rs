@@ -5,10 +5,8 @@ use std::process::ExitCode;
 
 use tailrace_server::Config;
 use tailrace_server::Server;
-use tailrace_server::options::Start;
+use tailrace_server::config::Start;
 use tailrace_server::panic;
-use tailrace_storage::Case;
-use tailrace_storage::glob_matches;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
 
@@ -19,15 +17,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     panic::report_command();
-    let started = Config::from_args(
-        std::env::args_os().skip(1),
-        &mut std::io::stdin(),
-        |pattern, text| glob_matches(pattern, text, Case::Ignore),
-    );
+    let started = Config::from_args(std::env::args_os().skip(1), std::io::stdin());
     let config = match started {
         Ok(Start::Run(config)) => *config,
-        Ok(Start::Help(text) | Start::Version(text)) => {
-            print!("{text}");
+        Ok(Start::Print(text)) => {
+            println!("{text}");
             return ExitCode::SUCCESS;
         }
         Err(error) => return fail(&error),

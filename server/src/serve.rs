@@ -119,10 +119,11 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
         });
     }
     for group in state.waits.groups(db, key) {
-        state.store.note_attempt(db, key, &group);
+        // Where the group is gone, so are those who waited for it: they got the error.
+        let _ = state.store.note_attempt(db, key, &group);
         if state.waits.take_consumer_deleted(db, key, &group) {
             for consumer in state.waits.consumers(db, key, &group) {
-                state.store.revive_consumer(db, key, &group, consumer);
+                let _ = state.store.create_consumer(db, key, &group, consumer);
             }
         }
     }
@@ -206,7 +207,8 @@ fn forget(state: &mut State, waiter: WaiterId) {
     };
     for key in &wants.keys {
         if let Some((group, consumer)) = &wants.group {
-            state.store.end_wait(wants.db, key, group, consumer);
+            // The group may be what went away.
+            let _ = state.store.end_wait(wants.db, key, group, consumer);
         }
         state.store.unobserve(wants.db, key);
     }

@@ -9,7 +9,7 @@ use crate::claim::{Claim, Claimed};
 use crate::deliver::{History, ReadNew, Tracking};
 use crate::id::{IdRequest, StreamId};
 use crate::keyspace::RecordIndex;
-use crate::log::Trim;
+use crate::trim::Trim;
 use crate::store::Store;
 use crate::stream::{AppendError, NoGroup, SetId, SetIdError, Stream};
 use crate::time::UnixMillis;
