@@ -1,1 +1,4 @@
-//! Placeholder until the first module lands.
+//! The Tailrace server: configuration so far.
+
+pub mod config;
+pub mod options;
