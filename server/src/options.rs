@@ -13,7 +13,6 @@ use std::path::Path;
 
 use crate::config::Config;
 use crate::config::ConfigError;
-use crate::config::Glob;
 use crate::config::Loader;
 use crate::config::Origin;
 use crate::config::split_option;
@@ -37,7 +36,6 @@ impl Config {
     pub fn from_args(
         args: impl IntoIterator<Item = OsString>,
         mut stdin: impl Read,
-        glob: Glob,
     ) -> Result<Start, ConfigError> {
         let args: Vec<Vec<u8>> = args.into_iter().map(OsString::into_vec).collect();
         match args.first().map(Vec::as_slice) {
@@ -46,7 +44,7 @@ impl Config {
             _ => {}
         }
         let line = CommandLine::parse(&args)?;
-        let mut loader = Loader::new(glob);
+        let mut loader = Loader::new();
         if let Some(file) = line.file {
             loader.main_file(Path::new(OsStr::from_bytes(file)))?;
         }

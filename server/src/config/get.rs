@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use tailrace_storage::Case;
+use tailrace_storage::glob_matches;
+
 use super::Config;
 use super::table::Name;
-
-/// Whether a text matches a pattern.
-pub type Glob = fn(pattern: &[u8], text: &[u8]) -> bool;
 
 impl Config {
     /// The directives that the patterns match, and their values, in byte order of the names.
@@ -16,15 +16,13 @@ impl Config {
     pub fn get<'a>(
         &self,
         patterns: impl IntoIterator<Item = &'a [u8]>,
-        glob: Glob,
     ) -> Vec<(Cow<'a, [u8]>, Vec<u8>)> {
         let mut found: Vec<(Cow<'a, [u8]>, Name)> = Vec::new();
         for pattern in patterns {
             if has_wildcard(pattern) {
-                let pattern = pattern.to_ascii_lowercase();
-                let matching = self
-                    .visible_names()
-                    .filter(|name| glob(&pattern, name.text.as_bytes()));
+                let is_match =
+                    |name: &Name| glob_matches(pattern, name.text.as_bytes(), Case::Ignored);
+                let matching = self.visible_names().filter(is_match);
                 for name in matching {
                     add(&mut found, Cow::Borrowed(name.text.as_bytes()), name);
                 }

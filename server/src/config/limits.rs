@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tailrace_storage::time::Instant;
+use tailrace_storage::Instant;
 
 use super::numbers::parse_lenient;
 use super::numbers::parse_memory;
@@ -121,7 +121,7 @@ const MICROS_PER_SECOND: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
-    use tailrace_storage::time::Instant;
+    use tailrace_storage::Instant;
 
     use super::OutputLimit;
 

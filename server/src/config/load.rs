@@ -10,11 +10,13 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use tailrace_storage::Case;
+use tailrace_storage::glob_matches;
+
 use super::Config;
 use super::Rename;
 use super::error::ConfigError;
 use super::error::Origin;
-use super::get::Glob;
 use super::get::has_wildcard;
 use super::kind::Kind;
 use super::kind::system_message;
@@ -28,18 +30,16 @@ pub(crate) struct Loader {
     config: Config,
     /// Where each row that was set got its value, in the order in which they were set last.
     assigned: Vec<(usize, Origin)>,
-    glob: Glob,
     /// How many files are being read, each from within the one before.
     depth: usize,
 }
 
 impl Loader {
     /// Starts from the defaults.
-    pub(crate) fn new(glob: Glob) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             config: Config::default(),
             assigned: Vec::new(),
-            glob,
             depth: 0,
         }
     }
@@ -170,13 +170,13 @@ impl Loader {
         if !has_wildcard(pattern) {
             return self.file(&path, origin);
         }
-        for path in self.matching(&path, origin)? {
+        for path in Self::matching(&path, origin)? {
             self.file(&path, origin)?;
         }
         Ok(())
     }
 
-    fn matching(&self, pattern: &Path, origin: &Origin) -> Result<Vec<PathBuf>, ConfigError> {
+    fn matching(pattern: &Path, origin: &Origin) -> Result<Vec<PathBuf>, ConfigError> {
         let (Some(directory), Some(pattern)) = (pattern.parent(), pattern.file_name()) else {
             return Ok(Vec::new());
         };
@@ -190,7 +190,8 @@ impl Loader {
         let pattern = pattern.as_bytes();
         let is_match = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().as_bytes();
-            name.starts_with(b".") == pattern.starts_with(b".") && (self.glob)(pattern, name)
+            name.starts_with(b".") == pattern.starts_with(b".")
+                && glob_matches(pattern, name, Case::Sensitive)
         };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let mut paths: Vec<PathBuf> = paths.filter(is_match).collect();

@@ -34,7 +34,6 @@ mod tests;
 pub use self::error::ConfigError;
 pub(crate) use self::error::Origin;
 pub use self::events::EventClasses;
-pub use self::get::Glob;
 pub use self::limits::OutputLimit;
 pub use self::limits::OutputLimits;
 pub(crate) use self::load::Loader;
@@ -104,12 +103,18 @@ impl Config {
 
     /// Takes a lower `maxclients` because the system allows no more.
     pub fn lower_maxclients(&mut self, clients: usize) {
-        self.assign("maxclients", Value::Integer(i64::try_from(clients).unwrap_or(i64::MAX)));
+        self.assign(
+            "maxclients",
+            Value::Integer(i64::try_from(clients).unwrap_or(i64::MAX)),
+        );
         self.on_values_changed();
     }
 
     fn assign(&mut self, name: &str, value: Value) {
-        let name = self.table.find(name.as_bytes()).expect("the table has this row");
+        let name = self
+            .table
+            .find(name.as_bytes())
+            .expect("the table has this row");
         self.values[name.row] = value;
     }
 }

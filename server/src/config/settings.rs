@@ -1,5 +1,7 @@
 //! What the server acts on, in the types that it needs: read from the table after every change.
 
+use std::borrow::Cow;
+
 use super::events::EventClasses;
 use super::limits::OutputLimit;
 use super::limits::OutputLimits;
@@ -230,11 +232,11 @@ impl Reader<'_> {
     }
 
     fn addresses(&self, name: &str) -> Vec<String> {
-        let text = |text: &Box<[u8]>| String::from_utf8_lossy(text).into_owned();
-        match self.value(name) {
-            Value::Texts(texts) => texts.iter().map(text).collect(),
-            _ => mismatch(name),
-        }
+        let Value::Texts(texts) = self.value(name) else {
+            mismatch(name)
+        };
+        let addresses = texts.iter().map(|text| String::from_utf8_lossy(text));
+        addresses.map(Cow::into_owned).collect()
     }
 
     fn output_limits(&self, name: &str) -> OutputLimits {
