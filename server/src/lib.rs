@@ -40,7 +40,3 @@ pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;
 pub use server::StartError;
-//! The Tailrace server: configuration so far.
-
-pub mod config;
-pub mod options;
