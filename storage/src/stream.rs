@@ -12,8 +12,10 @@ use std::fmt;
 use crate::group::Group;
 use crate::id::{IdRequest, StreamId};
 use crate::lag::Counters;
-use crate::log::{Log, NodeLimits, Trim};
+use crate::log::Log;
+use crate::node::NodeLimits;
 use crate::time::UnixMillis;
+use crate::trim::Trim;
 
 pub use groups::GroupExists;
 pub use set_id::{MaxDeletedAboveId, SetId, SetIdError};

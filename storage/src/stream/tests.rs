@@ -12,9 +12,10 @@ use crate::claim::{Claim, ClaimShown, ClaimTime};
 use crate::deliver::Tracking;
 use crate::group::Presence;
 use crate::lag::Compat;
-use crate::log::TrimLimit;
+
 use crate::pending::PendingFilter;
 use crate::time::Millis;
+use crate::trim::TrimLimit;
 
 #[derive(Clone, Debug)]
 enum Op {
