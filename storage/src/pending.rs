@@ -259,18 +259,13 @@ impl Pending {
         let slot = self.count_in(entry);
         if place == Err(self.runs[run].slots().len()) {
             self.push_behind(run, slot);
-        } else if self.runs[run].is_full() {
-            let upper = self.change(run, Run::split);
-            let into = if slot.id < upper.first() {
-                run
-            } else {
-                run + 1
-            };
-            self.add_run(run + 1, upper);
-            self.insert_into(into, slot);
-        } else {
-            self.insert_into(run, slot);
+            return None;
         }
+        let into = match self.make_room(run) {
+            Some(upper) if slot.id >= upper => run + 1,
+            _ => run,
+        };
+        self.change(into, |run| run.insert(slot));
         None
     }
 
@@ -289,12 +284,22 @@ impl Pending {
         }
     }
 
-    fn insert_into(&mut self, run: usize, slot: Slot) {
-        self.change(run, |run| {
-            if let Err(at) = run.find(slot.id) {
-                run.insert(at, slot);
-            }
-        });
+    /// Makes room for one more slot, if need be by splitting the run: then returns where the new
+    /// one, right behind it, begins.
+    fn make_room(&mut self, run: usize) -> Option<StreamId> {
+        let current = &self.runs[run];
+        if !current.is_full() {
+            return None;
+        }
+        // Splitting could leave one half with dead slots alone.
+        if current.live() <= RUN_ENTRIES_MAX * 3 / 4 {
+            self.change(run, |run| run.compact(Shrink::Keep));
+            return None;
+        }
+        let upper = self.change(run, Run::split);
+        let begin = upper.first();
+        self.add_run(run + 1, upper);
+        Some(begin)
     }
 
     fn walk_run(
@@ -502,3 +507,6 @@ enum Tidied {
 
 /// About what a B-tree takes for one of the rare large counts.
 const MANY_ENTRY_BYTES: usize = 48;
+
+#[cfg(test)]
+mod tests;
