@@ -104,7 +104,8 @@ impl ManualClock {
     /// Sets the wall clock, as an operator or NTP would: backwards too, and the monotonic clock
     /// does not follow.
     pub fn set_wall(&self, to: UnixMillis) {
-        self.wall.store(to.0.saturating_mul(1_000), Ordering::SeqCst);
+        self.wall
+            .store(to.0.saturating_mul(1_000), Ordering::SeqCst);
         self.moved.notify_one();
     }
 }

@@ -110,7 +110,11 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 Poll::Pending => false,
             };
             if self.verdict == Verdict::Closing {
-                return if flushed { Poll::Ready(()) } else { Poll::Pending };
+                return if flushed {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                };
             }
             if self.fresh {
                 if self.run_input() {
@@ -163,8 +167,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     /// Executes a batch of what is left. Whether there may be more, so that it is another's turn.
     fn run_input(&mut self) -> bool {
         let input = std::mem::take(&mut self.input);
-        let used = SCRATCH
-            .with_borrow_mut(|scratch| self.run(&input[self.head..], &mut scratch.batch, 0));
+        let used =
+            SCRATCH.with_borrow_mut(|scratch| self.run(&input[self.head..], &mut scratch.batch, 0));
         self.input = input;
         self.drop_front(used);
         self.fresh
@@ -199,7 +203,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
         match decoded {
             Ok(used) => {
-                let stopped_at_bound = batch.len() == bounds.commands_max || used >= bounds.bytes_max;
+                let stopped_at_bound =
+                    batch.len() == bounds.commands_max || used >= bounds.bytes_max;
                 self.fresh = verdict == Verdict::Open && stopped_at_bound && used < input.len();
                 if input.len() - used > self.limits.input_bytes_max {
                     tracing::warn!("a client sent more than client-query-buffer-limit ahead");

@@ -168,11 +168,13 @@ fn admit(
     if !spec.fits(request.len()) {
         return refuse(CommandError::arity(spec));
     }
-    if spec.flags.has(Flags::PROTECTED) && !state
+    if spec.flags.has(Flags::PROTECTED)
+        && !state
             .config
             .settings()
             .enable_debug_command
-            .allows(client.local) {
+            .allows(client.local)
+    {
         return refuse(
             ServerError::Protected {
                 command: "DEBUG",

@@ -61,7 +61,10 @@ impl Gate {
 
     /// When the gate next opens in part or whole.
     pub fn next_deadline(&self) -> Option<Instant> {
-        [self.writes_until, self.all_until].into_iter().flatten().min()
+        [self.writes_until, self.all_until]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Remembers a client that found the gate closed.

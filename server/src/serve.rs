@@ -129,9 +129,8 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
-type Answer<'a> =
-    dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
-        + 'a;
+type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
+    + 'a;
 
 /// Lets `write` answer a waiting command. If it does, or fails, the wait is over.
 fn answer(

@@ -146,7 +146,10 @@ impl Server {
     ///
     /// If it listens on no TCP port, which a configuration may ask for.
     pub fn addr(&self) -> SocketAddr {
-        *self.addrs.first().expect("the server listens on a TCP port")
+        *self
+            .addrs
+            .first()
+            .expect("the server listens on a TCP port")
     }
 
     /// All TCP addresses that it listens on.
@@ -184,7 +187,13 @@ impl Server {
     pub fn advance(&self, by: Millis) {
         let clock = self.manual.as_ref().expect("the clock is a manual one");
         // Deadline by deadline, so that what happens at one sees its own instant.
-        let end = Instant(clock.now().mono.0.saturating_add(by.0.saturating_mul(1_000)));
+        let end = Instant(
+            clock
+                .now()
+                .mono
+                .0
+                .saturating_add(by.0.saturating_mul(1_000)),
+        );
         while let Some(next) = self.acceptor.engine.on_time()
             && next <= end
         {

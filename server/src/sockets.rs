@@ -75,11 +75,12 @@ impl Sockets {
     /// Starts to accept on all of them; gives the path of the Unix socket.
     pub(crate) fn listen(self, acceptor: &Acceptor) -> Result<Option<String>, StartError> {
         for listener in self.tcp {
-            let listener =
-                tokio::net::TcpListener::from_std(listener).map_err(|source| StartError::Listen {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
+                StartError::Listen {
                     address: "a bound socket".to_owned(),
                     source,
-                })?;
+                }
+            })?;
             tokio::spawn(acceptor.clone().accept_tcp(listener));
         }
         let path = self.unix.as_ref().map(|(path, _)| path.clone());

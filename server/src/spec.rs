@@ -50,8 +50,7 @@ pub struct Spec {
 ///
 /// A handler may return an error at any point, even halfway through a reply: the engine takes back
 /// what was written. It has changed nothing then.
-pub type Handler =
-    fn(&mut Call<'_>, Args<'_>, &mut ReplyWriter<'_>) -> Result<Flow, CommandError>;
+pub type Handler = fn(&mut Call<'_>, Args<'_>, &mut ReplyWriter<'_>) -> Result<Flow, CommandError>;
 
 /// Gives the positions of the keys in a request, or `None` if its syntax is wrong.
 pub type FindKeys = fn(Request<'_>) -> Option<Vec<usize>>;
@@ -99,7 +98,9 @@ impl Spec {
 
     /// The name without its parent's: `create` of `xgroup|create`.
     pub fn short_name(&self) -> &'static str {
-        self.name.split_once('|').map_or(self.name, |(_, name)| name)
+        self.name
+            .split_once('|')
+            .map_or(self.name, |(_, name)| name)
     }
 
     /// The subcommand of this name, in any case.
@@ -118,7 +119,11 @@ impl Spec {
                 acl = acl | *implied;
             }
         }
-        if acl.has(Acl::FAST) { acl } else { acl | Acl::SLOW }
+        if acl.has(Acl::FAST) {
+            acl
+        } else {
+            acl | Acl::SLOW
+        }
     }
 }
 

@@ -39,8 +39,7 @@ pub(crate) fn log_to(settings: &Settings) -> io::Result<()> {
 
 /// Makes relative paths mean what the configuration says.
 pub(crate) fn change_dir(settings: &Settings) -> io::Result<()> {
-    std::env::set_current_dir(&settings.dir)
-        .map_err(|error| named(&error, "dir", &settings.dir))
+    std::env::set_current_dir(&settings.dir).map_err(|error| named(&error, "dir", &settings.dir))
 }
 
 /// Each client takes a file descriptor. Raises the limit for as many as `maxclients` says, or lowers

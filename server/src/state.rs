@@ -170,10 +170,7 @@ impl State {
         client.bytes_out += client.out.len() as u64;
         self.stats.bytes_out += client.out.len() as u64;
         let waiting = client.link.enqueue(&mut client.out);
-        let limit = self
-            .config
-            .settings()
-            .output_limit(client.is_subscriber());
+        let limit = self.config.settings().output_limit(client.is_subscriber());
         if limit.is_exceeded(waiting, &mut client.soft_limit_since, now.mono) {
             self.stats.output_limit_disconnections += 1;
             client.killed = true;
@@ -198,9 +195,13 @@ impl State {
             let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
             Instant(now.mono.0.saturating_add(micros))
         });
-        [expiry, self.waits.next_deadline(), self.gate.next_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            expiry,
+            self.waits.next_deadline(),
+            self.gate.next_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 }

@@ -68,7 +68,9 @@ impl WatchList {
         if self.by_key.is_empty() {
             return &[];
         }
-        self.by_key.get(&(db, Box::from(key))).map_or(&[], Vec::as_slice)
+        self.by_key
+            .get(&(db, Box::from(key)))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// How many keys are watched.

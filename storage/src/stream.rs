@@ -14,10 +14,6 @@ use crate::id::{IdRequest, StreamId};
 use crate::lag::Counters;
 use crate::log::Log;
 use crate::node::NodeLimits;
-<<<<<<< HEAD
-use crate::trim::Trim;
-=======
->>>>>>> d18ba3dd62086aa84bd2240eacd7481b83a18153
 use crate::time::UnixMillis;
 use crate::trim::Trim;
 

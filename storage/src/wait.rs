@@ -228,7 +228,10 @@ impl WaitList {
             round.heads.extend(next.map(|&next| Reverse((next, at))));
         }
         while let Some(Reverse((id, at))) = round.heads.pop() {
-            if round.lanes[at].as_ref().is_none_or(|group| can_serve(group)) {
+            if round.lanes[at]
+                .as_ref()
+                .is_none_or(|group| can_serve(group))
+            {
                 round.last = Some((id, at));
                 return Some(id);
             }
@@ -271,9 +274,17 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Op {
-        Insert { key: u8, group: Option<u8>, deadline: Option<u8> },
+        Insert {
+            key: u8,
+            group: Option<u8>,
+            deadline: Option<u8>,
+        },
         Remove(usize),
-        Round { key: u8, served: Vec<bool>, open: [bool; 3] },
+        Round {
+            key: u8,
+            served: Vec<bool>,
+            open: [bool; 3],
+        },
         Overdue(u8),
     }
 
@@ -350,7 +361,11 @@ mod tests {
     fn a_key_asked_for_twice_is_left_whole_when_its_waiter_goes() {
         let mut list = WaitList::default();
         let id = list.insert(
-            Wants { db: 2, keys: vec![Box::from(*b"k"), Box::from(*b"k")], group: None },
+            Wants {
+                db: 2,
+                keys: vec![Box::from(*b"k"), Box::from(*b"k")],
+                group: None,
+            },
             None,
         );
         assert_eq!(list.key_counts(), (1, 0));

@@ -44,9 +44,7 @@ impl fmt::Display for ClientError {
             }
             Self::ExecWithoutMulti => f.write_str("ERR EXEC without MULTI"),
             Self::DiscardWithoutMulti => f.write_str("ERR DISCARD without MULTI"),
-            Self::Unblocked => {
-                f.write_str("UNBLOCKED client unblocked via CLIENT UNBLOCK")
-            }
+            Self::Unblocked => f.write_str("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
         }
     }
 }

@@ -110,9 +110,9 @@ impl fmt::Display for CommandError {
             Self::Syntax => f.write_str("ERR syntax error"),
             Self::NotAnInteger => f.write_str("ERR value is not an integer or out of range"),
             Self::NotAFloat => f.write_str("ERR value is not a valid float"),
-            Self::WrongType => f.write_str(
-                "WRONGTYPE Operation against a key holding the wrong kind of value",
-            ),
+            Self::WrongType => {
+                f.write_str("WRONGTYPE Operation against a key holding the wrong kind of value")
+            }
             Self::Arity(name) => write!(f, "ERR wrong number of arguments for '{name}' command"),
             Self::InvalidId => {
                 f.write_str("ERR Invalid stream ID specified as stream command argument")
