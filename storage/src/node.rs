@@ -205,23 +205,19 @@ impl Node {
 
     /// Gives spare memory up, since nothing will be added, and returns it for the next node.
     pub(crate) fn close(&mut self) -> Buffers {
-        let spare = self.data.capacity() - self.data.len();
-        // A big node keeps its buffers: copying costs more than what is spared.
-        if self.data.capacity() > REUSED_BYTES_MAX {
-            if spare * 8 > self.data.capacity() {
-                self.data.shrink_to_fit();
-            }
-            return Buffers::default();
-        }
-        let data = self.data.to_vec();
-        let offsets = self.offsets.to_exact();
-        let mut buffers = Buffers {
-            data: std::mem::replace(&mut self.data, data),
-            offsets: std::mem::replace(&mut self.offsets, offsets),
+        let exact = self.offsets.to_exact();
+        let mut offsets = std::mem::replace(&mut self.offsets, exact);
+        offsets.clear();
+        let data = if self.data.capacity() <= REUSED_BYTES_MAX {
+            let exact = self.data.to_vec();
+            let mut data = std::mem::replace(&mut self.data, exact);
+            data.clear();
+            data
+        } else {
+            self.data.shrink_to_fit();
+            Vec::new()
         };
-        buffers.data.clear();
-        buffers.offsets.clear();
-        buffers
+        Buffers { data, offsets }
     }
 
     pub(crate) const fn base(&self) -> StreamId {
@@ -363,5 +359,5 @@ const ID_ELEMENTS: usize = 3;
 const COUNT_BYTES_MAX: usize = 10;
 /// Fewer deleted bytes than this are not worth a rewrite of the node.
 const DEAD_BYTES_MIN: usize = 128;
-/// Buffers up to this size pass from a closed node to the next.
+/// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;
