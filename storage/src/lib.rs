@@ -9,6 +9,7 @@ mod listpack_size;
 mod log;
 #[cfg(test)]
 mod log_model;
+mod names;
 mod node;
 mod offsets;
 mod radix;
