@@ -76,7 +76,7 @@ impl Extended {
                 } else {
                     wide - aligned
                 };
-                let magnitude = round(sum, left_exponent - GUARD_BITS, false)?;
+                let magnitude = round(sum, left_exponent - GUARD_BITS)?;
                 Some(Self {
                     negative: self.negative && magnitude != Magnitude::Zero,
                     magnitude,
@@ -107,7 +107,7 @@ impl Extended {
 impl From<i64> for Extended {
     fn from(value: i64) -> Self {
         // 64 bits of mantissa hold every such number exactly.
-        let magnitude = round(u128::from(value.unsigned_abs()), 0, false);
+        let magnitude = round(u128::from(value.unsigned_abs()), 0);
         Self {
             negative: value < 0,
             magnitude: magnitude.unwrap_or(Magnitude::Zero),
@@ -124,19 +124,23 @@ const GUARD_BITS: i32 = 63;
 /// From here on, `2^n` is infinite.
 const EXPONENT_END: i32 = 16_384;
 
-/// Half of the smallest number is `2^n` with this `n`; less than that is nothing.
-const EXPONENT_MIN: i32 = -16_446;
+/// Half of the smallest number is `2^n` with this `n`; that much or less is nothing.
+const EXPONENT_HALF_MIN: i32 = -16_446;
 
+/// How many decimals are shown.
+const DECIMAL_COUNT: usize = 17;
+
+/// Ten to the power of [`DECIMAL_COUNT`].
 const DECIMALS: u64 = 100_000_000_000_000_000;
 
 fn is_infinity(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"inf") || text.eq_ignore_ascii_case(b"infinity")
 }
 
-/// Rounds `value * 2^exponent`, to which `sticky` adds something less than one bit.
+/// Rounds `value * 2^exponent` to the nearest, and to the even one of two.
 ///
 /// Returns `None` if the result is out of range, except that zero stays zero.
-fn round(value: u128, exponent: i32, sticky: bool) -> Option<Magnitude> {
+fn round(value: u128, exponent: i32) -> Option<Magnitude> {
     if value == 0 {
         return Some(Magnitude::Zero);
     }
@@ -150,7 +154,7 @@ fn round(value: u128, exponent: i32, sticky: bool) -> Option<Magnitude> {
     let up = match rest.cmp(&half) {
         Ordering::Less => false,
         Ordering::Greater => true,
-        Ordering::Equal => sticky || mantissa & 1 == 1,
+        Ordering::Equal => mantissa & 1 == 1,
     };
     if up {
         mantissa = mantissa.wrapping_add(1);
@@ -159,8 +163,8 @@ fn round(value: u128, exponent: i32, sticky: bool) -> Option<Magnitude> {
             exponent += 1;
         }
     }
-    // The value lies in `2^(exponent + 63) ..= 2^(exponent + 64)`.
-    if exponent + 63 >= EXPONENT_END || exponent + 63 < EXPONENT_MIN {
+    let top_exponent = exponent + 63;
+    if top_exponent >= EXPONENT_END || (top_exponent, mantissa) <= (EXPONENT_HALF_MIN, 1 << 63) {
         return None;
     }
     Some(Magnitude::Finite { mantissa, exponent })
@@ -175,7 +179,8 @@ fn shift_right_sticky(value: u128, distance: u32) -> u128 {
 
 fn parse_hexadecimal(text: &[u8]) -> Option<Magnitude> {
     let (digits, exponent) = split_exponent(text, b'p')?;
-    let mut value: u64 = 0;
+    // All digits that fit; what does not is far below the mantissa.
+    let mut value: u128 = 0;
     let mut shift: i32 = 0;
     let mut sticky = false;
     let mut after_point = false;
@@ -187,8 +192,8 @@ fn parse_hexadecimal(text: &[u8]) -> Option<Magnitude> {
         }
         let digit = char::from(byte).to_digit(16)?;
         digit_count += 1;
-        if value >> 60 == 0 {
-            value = value << 4 | u64::from(digit);
+        if value >> 124 == 0 {
+            value = value << 4 | u128::from(digit);
             shift -= if after_point { 4 } else { 0 };
         } else {
             sticky |= digit != 0;
@@ -199,9 +204,7 @@ fn parse_hexadecimal(text: &[u8]) -> Option<Magnitude> {
         return None;
     }
     let exponent = i32::try_from(exponent + i64::from(shift)).ok()?;
-    // Four more bits hold the sticky one without touching those that count.
-    let wide = u128::from(value) << 4 | u128::from(sticky);
-    round(wide, exponent - 4, false)
+    round(value | u128::from(sticky), exponent)
 }
 
 fn parse_decimal(text: &[u8]) -> Option<Magnitude> {
@@ -284,7 +287,7 @@ fn divide(mut dividend: Big, mut divisor: Big) -> Option<Magnitude> {
         }
         dividend.shift_left(1);
     }
-    round(quotient | u128::from(!dividend.is_zero()), -shift, false)
+    round(quotient | u128::from(!dividend.is_zero()), -shift)
 }
 
 /// Splits a number into its whole part and its fraction in units of 10^-17, rounded half to even.
@@ -333,7 +336,10 @@ impl Big {
 
     fn power_of_ten(power: usize) -> Self {
         let mut big = Self::from(1);
-        for _ in 0..power {
+        for _ in 0..power / DECIMAL_COUNT {
+            big.multiply_add(DECIMALS, 0);
+        }
+        for _ in 0..power % DECIMAL_COUNT {
             big.multiply_add(10, 0);
         }
         big

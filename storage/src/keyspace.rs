@@ -133,10 +133,12 @@ impl Keyspace {
 
     /// Removes a key.
     pub(crate) fn remove(&mut self, at: RecordIndex) -> Record {
-        self.set_deadline(at, None);
         let Some(record) = self.slab.get_mut(at.position()).and_then(Option::take) else {
             unreachable!("an index is used while its record is there");
         };
+        if let Some(deadline) = record.deadline {
+            self.deadlines.remove(deadline, at);
+        }
         let hash = self.hash(&record.key);
         let found = self.index.find_entry(spread(hash), |entry| entry.at == at);
         if let Ok(entry) = found {
@@ -271,6 +273,9 @@ impl Keyspace {
                     assert_eq!(self.find(&record.key), Some(at));
                     let listed = |deadline| self.deadlines.contains(deadline, at);
                     assert!(record.deadline.is_none_or(listed), "a deadline is listed");
+                    if let Value::Stream(stream) = &record.value {
+                        stream.check();
+                    }
                 }
                 None => assert!(self.free.contains(&at), "a free place is known"),
             }

@@ -311,3 +311,8 @@ impl Store {
         self.changes.record(db, record.key(), Event::Expired);
     }
 }
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;
