@@ -44,7 +44,7 @@ impl Config {
             _ => {}
         }
         let line = CommandLine::parse(&args)?;
-        let mut loader = Loader::new();
+        let mut loader = Loader::new(Self::default());
         if let Some(file) = line.file {
             loader.main_file(Path::new(OsStr::from_bytes(file)))?;
         }

@@ -17,6 +17,8 @@ pub(crate) enum Origin {
     File(Rc<Path>, usize),
     /// A line of standard input.
     Stdin(usize),
+    /// A line of a text that a program gave.
+    Line(usize),
     /// An option of the process.
     CommandLine,
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Origin {
         match self {
             Self::File(path, line) => write!(f, "{}:{line}", path.display()),
             Self::Stdin(line) => write!(f, "standard input:{line}"),
+            Self::Line(line) => write!(f, "line {line}"),
             Self::CommandLine => f.write_str("command line"),
         }
     }

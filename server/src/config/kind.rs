@@ -159,7 +159,8 @@ fn parse_bounded_memory(word: &[u8], min: u64, max: u64) -> Result<Value, String
 }
 
 fn parse_memory_or_minus_one(word: &[u8]) -> Result<Value, String> {
-    let of_memory = || parse_memory(word).and_then(|bytes| i64::try_from(bytes).ok());
+    // What does not fit is out of bounds like any other negative number.
+    let of_memory = || Some(i64::try_from(parse_memory(word)?).unwrap_or(i64::MIN));
     let number = parse_integer(word)
         .or_else(of_memory)
         .ok_or("argument must be a memory value")?;

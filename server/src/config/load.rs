@@ -35,10 +35,10 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    /// Starts from the defaults.
-    pub(crate) fn new() -> Self {
+    /// Starts from a configuration, which lines and options then change.
+    pub(crate) fn new(config: Config) -> Self {
         Self {
-            config: Config::default(),
+            config,
             assigned: Vec::new(),
             depth: 0,
         }
@@ -209,7 +209,10 @@ impl Loader {
             ));
         }
         let text = fs::read(path).map_err(|error| {
-            let problem = format!("can't open config file: {}", system_message(&error));
+            let problem = format!(
+                "can't open config file: {}; check its path",
+                system_message(&error)
+            );
             ConfigError::new(origin, shown, &problem)
         })?;
         let path: Rc<Path> = path.into();

@@ -1,7 +1,7 @@
 //! The configuration: what redis.conf and valkey.conf say, CONFIG GET and CONFIG SET, and the plain
 //! settings that the server acts on.
 //!
-//! Every directive of the reference is a row in `table/`. It is read by its [`kind`](Kind), checked
+//! Every directive of the reference is a row in `table/`. It is read by its kind, checked
 //! and shown as the reference does. What a row is worth is written there too: Tailrace acts on it,
 //! keeps it because nobody can tell the difference, or refuses values that would promise what it
 //! does not do, since a server that silently does not save is worse than one that does not start.
@@ -99,6 +99,27 @@ impl Config {
         config.assign("bind", Value::Texts(vec![Box::from(*b"127.0.0.1")]));
         config.on_values_changed();
         config
+    }
+
+    /// Changes this configuration by lines as in redis.conf.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in which line, and what to do about it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tailrace_server::config::Config;
+    ///
+    /// let config = Config::embedded().with("databases 2\nenable-debug-command yes")?;
+    /// assert_eq!(config.settings().databases, 2);
+    /// # Ok::<(), tailrace_server::config::ConfigError>(())
+    /// ```
+    pub fn with(self, lines: &str) -> Result<Self, ConfigError> {
+        let mut loader = Loader::new(self);
+        loader.text(lines.as_bytes(), Origin::Line)?;
+        loader.finish()
     }
 
     /// Takes a lower `maxclients` because the system allows no more.
