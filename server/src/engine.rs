@@ -138,7 +138,7 @@ impl Engine {
             let client = state.clients.at(id);
             client.closing = true;
             let mut reply = ReplyWriter::new(&mut client.out, client.version);
-            reply.error([b"ERR Protocol error: ", &error.message()[..]].concat());
+            reply.error(error.message());
             state.touch(id);
         });
     }

@@ -100,9 +100,7 @@ pub(super) fn interval(start: &[u8], end: &[u8]) -> Result<(StreamId, StreamId),
 /// One bound of an interval, and whether it is left out.
 pub(super) fn bound(text: &[u8], seq_default: u64) -> Result<(StreamId, bool), CommandError> {
     let parsed = match text.split_first() {
-        Some((b'(', id)) if !id.is_empty() => {
-            StreamId::parse(id, seq_default).map(|id| (id, true))
-        }
+        Some((b'(', id)) if !id.is_empty() => StreamId::parse(id, seq_default).map(|id| (id, true)),
         _ => StreamId::parse_bound(text, seq_default).map(|id| (id, false)),
     };
     parsed.map_err(|_| CommandError::InvalidId)

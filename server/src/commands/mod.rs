@@ -1,9 +1,14 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
 mod echo;
+mod encode;
 mod ping;
+mod read_args;
+mod trim_args;
 mod xadd;
 mod xlen;
+mod xread;
+mod xreadgroup;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,7 +23,14 @@ use crate::error::CommandError;
 use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
-pub static COMMANDS: &[&Spec] = &[&echo::SPEC, &ping::SPEC, &xadd::SPEC, &xlen::SPEC];
+pub static COMMANDS: &[&Spec] = &[
+    &echo::SPEC,
+    &ping::SPEC,
+    &xadd::SPEC,
+    &xlen::SPEC,
+    &xread::SPEC,
+    &xreadgroup::SPEC,
+];
 
 /// What is known of a name.
 pub(crate) enum Lookup {

@@ -109,6 +109,7 @@ impl From<AddError> for CommandError {
             AddError::WrongType => Self::WrongType,
             AddError::Append(AppendError::Zero) => StreamError::IdZero.into(),
             AddError::Append(AppendError::NotGreater) => StreamError::IdNotGreater.into(),
+            AddError::Append(AppendError::TooLarge) => StreamError::TooLarge.into(),
             AddError::Append(AppendError::Exhausted) => StreamError::IdsExhausted.into(),
         }
     }

@@ -38,9 +38,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xread",
     arity: -4,
-    flags: Flags::READONLY
-        .and(Flags::BLOCKING)
-        .and(Flags::MOVABLEKEYS),
+    flags: Flags::READONLY.and(Flags::BLOCKING).and(Flags::MOVABLEKEYS),
     acl: Acl::STREAM,
     keys: &[KeySpec {
         notes: None,
@@ -192,7 +190,13 @@ impl Waiting for WaitingRead {
         call: &mut Call<'_>,
         reply: &mut ReplyWriter<'_>,
     ) -> Result<bool, CommandError> {
-        match serve(call, self.keys.as_request(), &self.from, self.count_max, reply) {
+        match serve(
+            call,
+            self.keys.as_request(),
+            &self.from,
+            self.count_max,
+            reply,
+        ) {
             // A key that holds something else now may hold a stream again: this reader waits on.
             Err(CommandError::WrongType) => Ok(false),
             served => served,

@@ -224,14 +224,9 @@ impl Reading<'_> {
         reply: &mut ReplyWriter<'_>,
     ) -> Result<bool, GroupError> {
         let db = call.db;
-        let (history, stream) = call.store().read_history(
-            db,
-            key,
-            self.group,
-            self.consumer,
-            after,
-            self.count_max,
-        )?;
+        let (history, stream) =
+            call.store()
+                .read_history(db, key, self.group, self.consumer, after, self.count_max)?;
         open(key, single, reply);
         reply.array(history.entries.len());
         for pending in &history.entries {

@@ -10,6 +10,8 @@ pub enum StreamError {
     IdNotGreater,
     /// There is no ID above the last one.
     IdsExhausted,
+    /// The entry holds more than the reference would keep.
+    TooLarge,
     /// `MAXLEN` below zero.
     MaxLenNegative,
     /// `LIMIT` below zero.
@@ -110,6 +112,7 @@ impl StreamError {
             Self::IdsExhausted => {
                 "ERR The stream has exhausted the last possible ID, unable to add more items"
             }
+            Self::TooLarge => "ERR Elements are too large to be stored",
             Self::MaxLenNegative => "ERR The MAXLEN argument must be >= 0.",
             Self::LimitNegative => "ERR The LIMIT argument must be >= 0.",
             Self::LimitWithoutStrategy => {
