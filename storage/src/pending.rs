@@ -5,11 +5,15 @@
 //! searches and a mark. The same structure answers by ID, by consumer and by idle time, and counts
 //! for each consumer, so that no count beside it can drift away.
 
+mod walk;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::StreamId;
 use crate::run::{RUN_ENTRIES_MAX, Room, Run, Shrink, Slot};
 use crate::time::{Millis, UnixMillis};
+
+pub(crate) use walk::{RunFacts, Verdict, Visitor};
 
 /// Names a consumer within its group, for as long as the consumer exists.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -128,28 +132,6 @@ impl Pending {
         Some(entry)
     }
 
-    /// Shows entries from `from` on to the visitor, in order, and does with each what it says.
-    /// Returns the ID that it stopped at, if it did.
-    pub(crate) fn walk(&mut self, from: StreamId, visitor: &mut impl Visitor) -> Option<StreamId> {
-        let mut run = self.run_of(from).unwrap_or(0);
-        while let Some(current) = self.runs.get(run) {
-            let start = current.seek(from);
-            if start == current.slots().len() || visitor.passes_over(RunFacts::of(current, start)) {
-                run += 1;
-                continue;
-            }
-            let stopped = self.walk_run(run, start, visitor);
-            if stopped.is_some() {
-                self.tidy(run);
-                return stopped;
-            }
-            if self.tidy(run) == Tidied::Kept {
-                run += 1;
-            }
-        }
-        None
-    }
-
     /// The entry with this ID.
     #[must_use]
     pub fn get(&self, id: StreamId) -> Option<PendingEntry> {
@@ -259,18 +241,13 @@ impl Pending {
         let slot = self.count_in(entry);
         if place == Err(self.runs[run].slots().len()) {
             self.push_behind(run, slot);
-        } else if self.runs[run].is_full() {
-            let upper = self.change(run, Run::split);
-            let into = if slot.id < upper.first() {
-                run
-            } else {
-                run + 1
-            };
-            self.add_run(run + 1, upper);
-            self.insert_into(into, slot);
-        } else {
-            self.insert_into(run, slot);
+            return None;
         }
+        let into = match self.make_room(run) {
+            Some(upper) if slot.id >= upper => run + 1,
+            _ => run,
+        };
+        self.change(into, |run| run.insert(slot));
         None
     }
 
@@ -289,43 +266,22 @@ impl Pending {
         }
     }
 
-    fn insert_into(&mut self, run: usize, slot: Slot) {
-        self.change(run, |run| {
-            if let Err(at) = run.find(slot.id) {
-                run.insert(at, slot);
-            }
-        });
-    }
-
-    fn walk_run(
-        &mut self,
-        run: usize,
-        start: usize,
-        visitor: &mut impl Visitor,
-    ) -> Option<StreamId> {
-        for at in start..self.runs[run].slots().len() {
-            let slot = self.runs[run].slots()[at];
-            if !slot.is_live() {
-                continue;
-            }
-            let entry = self.decode(&slot);
-            match visitor.visit(entry) {
-                Verdict::Keep => {}
-                Verdict::Replace(new) => {
-                    debug_assert_eq!(new.id, entry.id);
-                    self.count_out(&slot);
-                    let new = self.count_in(new);
-                    self.runs[run].replace(at, new);
-                }
-                Verdict::Remove => {
-                    self.runs[run].kill(at);
-                    self.count_out(&slot);
-                }
-                Verdict::Stop => return Some(entry.id),
-            }
+    /// Makes room for one more slot, if need be by splitting the run: then returns where the new
+    /// one, right behind it, begins.
+    fn make_room(&mut self, run: usize) -> Option<StreamId> {
+        let current = &self.runs[run];
+        if !current.is_full() {
+            return None;
         }
-        self.runs[run].tighten();
-        None
+        // Splitting could leave one half with dead slots alone.
+        if current.live() <= RUN_ENTRIES_MAX * 3 / 4 {
+            self.change(run, |run| run.compact(Shrink::Keep));
+            return None;
+        }
+        let upper = self.change(run, Run::split);
+        let begin = upper.first();
+        self.add_run(run + 1, upper);
+        Some(begin)
     }
 
     /// Drops a run that got empty, and packs one that got sparse.
@@ -438,59 +394,6 @@ impl Clone for Pending {
     }
 }
 
-/// Goes through pending entries and decides on each. See [`Pending::walk`].
-pub(crate) trait Visitor {
-    /// Whether a stretch of entries can be left as it is without looking at each.
-    fn passes_over(&mut self, run: RunFacts) -> bool;
-
-    /// Decides on one entry.
-    fn visit(&mut self, entry: PendingEntry) -> Verdict;
-}
-
-/// What a [`Visitor`] wants done with an entry.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Verdict {
-    /// It stays as it is.
-    Keep,
-    /// It becomes this, which has the same ID.
-    Replace(PendingEntry),
-    /// It leaves.
-    Remove,
-    /// It was not looked at, and the walk ends here.
-    Stop,
-}
-
-/// What is known of a stretch of entries before looking at them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunFacts {
-    /// No ID is below.
-    pub(crate) first: StreamId,
-    /// No ID is above.
-    pub(crate) last: StreamId,
-    /// Number of entries.
-    pub(crate) count: usize,
-    /// None was delivered before.
-    pub(crate) oldest: UnixMillis,
-    consumers: u64,
-}
-
-impl RunFacts {
-    /// Whether an entry of this consumer may be among them.
-    pub(crate) fn may_hold(&self, consumer: ConsumerIndex) -> bool {
-        self.consumers & Run::bit(consumer.0) != 0
-    }
-
-    fn of(run: &Run, start: usize) -> Self {
-        Self {
-            first: run.slots()[start].id,
-            last: run.last(),
-            count: run.live_from(start),
-            oldest: run.oldest(),
-            consumers: run.consumers(),
-        }
-    }
-}
-
 /// What [`Pending::tidy`] did with a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Tidied {
@@ -502,3 +405,6 @@ enum Tidied {
 
 /// About what a B-tree takes for one of the rare large counts.
 const MANY_ENTRY_BYTES: usize = 48;
+
+#[cfg(test)]
+mod tests;

@@ -79,8 +79,9 @@ impl Run {
         self.cover(slot);
     }
 
-    /// Puts a slot at its place, where [`Self::find`] has not found it.
-    pub(crate) fn insert(&mut self, at: usize, slot: Slot) {
+    /// Puts a slot whose ID is not here at its place.
+    pub(crate) fn insert(&mut self, slot: Slot) {
+        let at = self.seek(slot.id);
         self.grow();
         self.slots.insert(at, slot);
         self.first = self.slots[0].id;

@@ -21,7 +21,7 @@ pub use self::strings::{
 use crate::change::{Change, Changes, Event};
 use crate::keyspace::{Keyspace, RecordIndex};
 use crate::lag::Compat;
-use crate::log::NodeLimits;
+use crate::node::NodeLimits;
 use crate::rng::Rng;
 use crate::stream::Stream;
 use crate::strings::StringValue;

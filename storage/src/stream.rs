@@ -1,7 +1,10 @@
 //! A stream: its log of entries, its counters, and the groups that read it.
 //!
-//! What happens through a group is in `deliver.rs`, `claim.rs` and `autoclaim.rs`; how far a group
-//! is behind is in `lag.rs`.
+//! Groups come, go and acknowledge in `stream/groups.rs`; what they hand out is in `deliver.rs`,
+//! `claim.rs` and `autoclaim.rs`, and how far they are behind in `lag.rs`.
+
+mod groups;
+mod set_id;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +12,13 @@ use std::fmt;
 use crate::group::Group;
 use crate::id::{IdRequest, StreamId};
 use crate::lag::Counters;
-use crate::log::{Log, NodeLimits, Trim};
+use crate::log::Log;
+use crate::node::NodeLimits;
 use crate::time::UnixMillis;
+use crate::trim::Trim;
+
+pub use groups::GroupExists;
+pub use set_id::{MaxDeletedAboveId, SetId, SetIdError};
 
 /// See the module's documentation.
 ///
@@ -47,6 +55,24 @@ impl Stream {
     /// - [`AppendError::Exhausted`] if the last ID is the greatest there is.
     /// - [`AppendError::NotGreater`] if the ID asked for is not above the last one.
     /// - [`AppendError::TooLarge`] if names and values have more than a gigabyte together.
+    ///
+    /// # Examples
+    ///
+    /// IDs never go backwards, even when time does:
+    ///
+    /// ```
+    /// use tailrace_storage::{AppendError, IdRequest, NodeLimits, Stream, StreamId, UnixMillis};
+    ///
+    /// let mut stream = Stream::new();
+    /// let fields = [&b"task"[..], b"one"].into_iter();
+    /// let mut append = |now| {
+    ///     stream.append(IdRequest::Auto, fields.clone(), UnixMillis(now), NodeLimits::default())
+    /// };
+    ///
+    /// assert_eq!(append(7)?, StreamId::new(7, 0));
+    /// assert_eq!(append(5)?, StreamId::new(7, 1));
+    /// # Ok::<(), AppendError>(())
+    /// ```
     pub fn append<'a>(
         &mut self,
         request: IdRequest,
@@ -80,167 +106,6 @@ impl Stream {
     /// Removes old entries and returns how many.
     pub fn trim(&mut self, trim: Trim) -> u64 {
         self.log.trim(trim)
-    }
-
-    /// Sets the last ID and the counters.
-    ///
-    /// # Errors
-    ///
-    /// Nothing has changed after any of these.
-    ///
-    /// - [`SetIdError::BelowMaxDeleted`] if an entry with a higher ID was deleted.
-    /// - [`SetIdError::BelowTop`] if there is an entry with a higher ID.
-    /// - [`SetIdError::AddedBelowLen`] if more entries are there than are to have been added.
-    pub fn set_id(&mut self, ask: SetId) -> Result<(), SetIdError> {
-        if ask.id < self.max_deleted_id {
-            return Err(SetIdError::BelowMaxDeleted);
-        }
-        if let Some(top) = self.log.last_id() {
-            if ask.id < top {
-                return Err(SetIdError::BelowTop);
-            }
-            if ask.entries_added.is_some_and(|n| n < self.log.len()) {
-                return Err(SetIdError::AddedBelowLen);
-            }
-        }
-        self.last_id = ask.id;
-        if let Some(entries_added) = ask.entries_added {
-            self.entries_added = entries_added;
-        }
-        if ask.max_deleted != StreamId::MIN {
-            self.max_deleted_id = ask.max_deleted;
-        }
-        Ok(())
-    }
-
-    /// Creates a group that begins behind `last_delivered`.
-    ///
-    /// # Errors
-    ///
-    /// [`GroupExists`], and nothing has changed.
-    pub fn create_group(
-        &mut self,
-        name: &[u8],
-        last_delivered: StreamId,
-        entries_read: Option<u64>,
-    ) -> Result<(), GroupExists> {
-        if self.groups.contains_key(name) {
-            return Err(GroupExists);
-        }
-        let group = Group::new(last_delivered, entries_read);
-        self.group_bytes += group_bytes(name, &group);
-        self.groups.insert(Box::from(name), group);
-        Ok(())
-    }
-
-    /// Moves a group to another place. What is pending stays so.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn set_group_id(
-        &mut self,
-        name: &[u8],
-        last_delivered: StreamId,
-        entries_read: Option<u64>,
-    ) -> Result<(), NoGroup> {
-        let group = self.groups.get_mut(name).ok_or(NoGroup)?;
-        group.last_delivered = last_delivered;
-        group.entries_read = entries_read;
-        Ok(())
-    }
-
-    /// Removes a group with all that is pending in it, and says whether it was there.
-    pub fn destroy_group(&mut self, name: &[u8]) -> bool {
-        let Some(group) = self.groups.remove(name) else {
-            return false;
-        };
-        self.group_bytes -= group_bytes(name, &group);
-        true
-    }
-
-    /// Creates a consumer and says whether it is new. One that was there is left alone.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn create_consumer(
-        &mut self,
-        group: &[u8],
-        consumer: &[u8],
-        now: UnixMillis,
-    ) -> Result<bool, NoGroup> {
-        self.with_group(group, |_, group| {
-            group.consumers.find_or_create(consumer, now).1
-        })
-    }
-
-    /// Notes that a consumer asked for something now, and says whether it is new.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn touch_consumer(
-        &mut self,
-        group: &[u8],
-        consumer: &[u8],
-        now: UnixMillis,
-    ) -> Result<bool, NoGroup> {
-        self.with_group(group, |_, group| group.see(consumer, now).1)
-    }
-
-    /// Deletes a consumer and returns how many pending entries went with it; `None` if there was
-    /// no such consumer.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn delete_consumer(
-        &mut self,
-        group: &[u8],
-        consumer: &[u8],
-    ) -> Result<Option<u64>, NoGroup> {
-        self.with_group(group, |_, group| {
-            let consumer = group.find_consumer(consumer)?;
-            Some(group.delete_consumer(consumer))
-        })
-    }
-
-    /// Takes entries out of a group's pending list, whoever has them and whether or not the log
-    /// still has them. Returns how many were there.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn acknowledge(
-        &mut self,
-        group: &[u8],
-        ids: impl IntoIterator<Item = StreamId>,
-    ) -> Result<u64, NoGroup> {
-        self.with_group(group, |_, group| group.acknowledge(ids))
-    }
-
-    /// Notes that those who wait for this group's entries were tried and not all were served: all
-    /// that still wait count as seen now. Costs the same however many they are.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn note_attempt(&mut self, group: &[u8], now: UnixMillis) -> Result<(), NoGroup> {
-        self.with_group(group, |_, group| group.note_attempt(now))
-    }
-
-    /// Notes that a consumer waits no longer. What attempts did to its idle time stays with it.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn end_wait(&mut self, group: &[u8], consumer: &[u8]) -> Result<(), NoGroup> {
-        self.with_group(group, |_, group| {
-            if let Some(consumer) = group.find_consumer(consumer) {
-                group.end_wait(consumer);
-            }
-        })
     }
 
     /// The entries.
@@ -367,50 +232,6 @@ impl Clone for Stream {
     }
 }
 
-/// What to set by [`Stream::set_id`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SetId {
-    id: StreamId,
-    entries_added: Option<u64>,
-    max_deleted: StreamId,
-}
-
-impl SetId {
-    /// The last ID, and the counters as they are.
-    #[must_use]
-    pub fn new(id: StreamId) -> Self {
-        Self {
-            id,
-            entries_added: None,
-            max_deleted: StreamId::MIN,
-        }
-    }
-
-    /// Also the number of entries that were ever added.
-    #[must_use]
-    pub fn entries_added(self, entries_added: u64) -> Self {
-        Self {
-            entries_added: Some(entries_added),
-            ..self
-        }
-    }
-
-    /// Also the highest ID that was deleted. `0-0` leaves it as it is.
-    ///
-    /// # Errors
-    ///
-    /// [`MaxDeletedAboveId`].
-    pub fn max_deleted(self, max_deleted: StreamId) -> Result<Self, MaxDeletedAboveId> {
-        if max_deleted > self.id {
-            return Err(MaxDeletedAboveId);
-        }
-        Ok(Self {
-            max_deleted,
-            ..self
-        })
-    }
-}
-
 /// Why an entry was not appended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AppendError {
@@ -424,28 +245,9 @@ pub enum AppendError {
     TooLarge,
 }
 
-/// Why the last ID was not set.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SetIdError {
-    /// An entry with a higher ID was deleted.
-    BelowMaxDeleted,
-    /// There is an entry with a higher ID.
-    BelowTop,
-    /// There are more entries than are to have been added.
-    AddedBelowLen,
-}
-
-/// The highest deleted ID would be above the last ID.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct MaxDeletedAboveId;
-
 /// The stream has no such group.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NoGroup;
-
-/// The stream has a group of this name.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct GroupExists;
 
 impl fmt::Display for AppendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -481,3 +283,8 @@ fn group_bytes(name: &[u8], group: &Group) -> usize {
 
 /// Most bytes in the names and values of one entry, as in the reference.
 const ENTRY_BYTES_MAX: usize = 1 << 30;
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;

@@ -9,10 +9,10 @@ use crate::claim::{Claim, Claimed};
 use crate::deliver::{History, ReadNew, Tracking};
 use crate::id::{IdRequest, StreamId};
 use crate::keyspace::RecordIndex;
-use crate::log::Trim;
 use crate::store::Store;
 use crate::stream::{AppendError, NoGroup, SetId, SetIdError, Stream};
 use crate::time::UnixMillis;
+use crate::trim::Trim;
 use crate::value::{Value, WrongType};
 
 /// What to do with a stream that is not there.

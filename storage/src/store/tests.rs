@@ -6,7 +6,7 @@ use crate::claim::Claim;
 use crate::deliver::Tracking;
 use crate::expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
 use crate::id::{IdRequest, StreamId};
-use crate::log::{Trim, TrimLimit};
+use crate::trim::{Trim, TrimLimit};
 use crate::value::{Encoding, ValueKind};
 
 const NOW: UnixMillis = UnixMillis(1_000);
