@@ -21,6 +21,7 @@ mod listpack_size;
 mod log;
 #[cfg(test)]
 mod log_model;
+mod names;
 mod node;
 mod offsets;
 mod pending;
