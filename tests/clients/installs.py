@@ -16,6 +16,10 @@ ROOT = HERE.parent.parent
 CACHE = pathlib.Path(os.environ.get("TAILRACE_CLIENTS_CACHE", HERE / ".cache")).resolve()
 
 
+class InstallFailed(SystemExit):
+    """Ends the program with the installer's own words, unless it is caught."""
+
+
 def python_package(*requirements):
     """A folder for PYTHONPATH that holds exactly these requirements, such as "redis==8.1.0"."""
     python = "{}.{}".format(*sys.version_info)
@@ -80,4 +84,4 @@ def _run(*parts):
     command = [str(word) for part in parts for word in part]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nfailed:\n{done.stdout}{done.stderr}")
+        raise InstallFailed(f"{' '.join(command)}\nfailed:\n{done.stdout}{done.stderr}")
