@@ -38,7 +38,7 @@ def node_modules():
     def install(folder):
         shutil.copy(manifest, folder)
         shutil.copy(lock, folder)
-        _run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--prefix", folder])
+        _run(["npm", "ci", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", folder])
 
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
     return _once(f"node-{digest}", install) / "node_modules"

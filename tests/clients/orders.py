@@ -38,6 +38,7 @@ KILL_FIRST_AT = 2_000  # Effects counted, of about 10,000.
 KILL_SECOND_AT = 4_000
 IN_HAND_MIN = 10
 
+DELIVERIES_MAX = 5
 CLAIM_AFTER_MS = 500
 WAIT_SECONDS_MAX = 60
 
@@ -134,7 +135,11 @@ class Run:
 
         letters = [letter for _id, letter in self.db.xrange(DEAD)]
         equal(sorted(letter["order"] for letter in letters), poison, "dead letters")
-        equal({letter["deliveries"] for letter in letters}, {"5"}, "deliveries of dead letters")
+        # A worker that is held up while it buries a letter may find that a peer claimed it again.
+        deliveries = [int(letter["deliveries"]) for letter in letters]
+        equal(min(deliveries), DELIVERIES_MAX, "fewest deliveries of a dead letter")
+        failed = sum(tally["failed"] for tally in self.tallies)
+        assert failed <= DELIVERIES_MAX * len(poison), f"{failed} attempts on {len(poison)} orders"
 
     def report(self, orders, seconds):
         tally = {key: sum(one[key] for one in self.tallies) for key in self.tallies[0]}
@@ -148,7 +153,7 @@ class Run:
             ("own history", tally["own"], "redelivered to the one that was started again"),
             ("claimed", tally["claimed"], "redelivered: in hand of the dead, or failed before"),
             ("repeated", tally["repeated"], "came again and were not counted again"),
-            ("dead letters", poison, "each after 5 deliveries"),
+            ("dead letters", poison, f"after {DELIVERIES_MAX} deliveries"),
         ):
             print(f"  {what:<14}{value:>7,}  {remark}")
 
