@@ -21,7 +21,7 @@ class InstallFailed(SystemExit):
 
 
 def python_package(*requirements):
-    """A folder for PYTHONPATH that holds exactly these requirements, such as "redis==8.1.0"."""
+    """A folder for PYTHONPATH with exactly these requirements, such as "redis==8.1.0"."""
     python = "{}.{}".format(*sys.version_info)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-warn-script-location"]
     pip += ["--root-user-action=ignore", "--disable-pip-version-check"]

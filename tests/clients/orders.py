@@ -181,7 +181,7 @@ class Run:
         )
 
     def kill(self, name):
-        """Kills a worker that has entries in hand, for sure: it is frozen while that is looked up."""
+        """Kills a worker that has entries in hand, for sure: it is frozen while we look."""
         process = self.running[name]
 
         def has_entries_in_hand():

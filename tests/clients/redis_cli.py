@@ -143,7 +143,11 @@ class Terminal:
     def __init__(self, command):
         self.terminal, program = pty.openpty()
         self.process = subprocess.Popen(
-            command, stdin=program, stdout=program, stderr=program, env={**os.environ, "TERM": "dumb"}
+            command,
+            stdin=program,
+            stdout=program,
+            stderr=program,
+            env={**os.environ, "TERM": "dumb"},
         )
         os.close(program)
         self.unread = ""

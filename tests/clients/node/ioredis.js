@@ -74,7 +74,8 @@ async function rereadAndClaim(db, ids) {
   assert.deepEqual(await db.xclaim(key, GROUP, "bob", 0, ...two, "JUSTID"), two);
   assert.deepEqual(await deliveries(db, two), { 3: 2 });
 
-  const [cursor, claimed, deleted] = await db.xautoclaim(key, GROUP, "carol", 0, "0-0", "COUNT", 10);
+  const args = [key, GROUP, "carol", 0, "0-0", "COUNT", 10];
+  const [cursor, claimed, deleted] = await db.xautoclaim(...args);
   assert.deepEqual([cursor, idsOf(claimed), deleted], [ids[70], ids.slice(60, 70), []]);
   assert.deepEqual(await deliveries(db, ids), { 4: 2, 3: 8, 2: 30 });
 }

@@ -60,7 +60,9 @@ async function joinAndAdd(db) {
 async function readAndAcknowledge(db, ids) {
   const entries = await read(db, "alice", ">", { COUNT: 100 });
   assert.deepEqual(entries.map((entry) => entry.id), ids);
-  entries.forEach((entry, n) => assert.deepEqual({ ...entry.message }, { n: String(n), kind: "order" }));
+  entries.forEach(({ message }, n) =>
+    assert.deepEqual({ ...message }, { n: String(n), kind: "order" }),
+  );
   assert.deepEqual(await deliveries(db, ids), { 1: 100 });
   assert.equal(await db.xAck(key, GROUP, ids.slice(0, 60)), 60);
 }
@@ -86,7 +88,8 @@ async function rereadAndClaim(db, ids) {
 async function lookAround(db, ids) {
   const summary = await db.xPending(key, GROUP);
   assert.deepEqual([summary.pending, summary.firstId, summary.lastId], [40, ids[60], ids[99]]);
-  assert.deepEqual(pendingByConsumer(summary.consumers, "deliveriesCounter"), { alice: 30, carol: 10 });
+  const counts = pendingByConsumer(summary.consumers, "deliveriesCounter");
+  assert.deepEqual(counts, { alice: 30, carol: 10 });
   const rows = await db.xPendingRange(key, GROUP, "-", "+", 100, { consumer: "carol" });
   assert.deepEqual(rows.map((row) => row.id), ids.slice(60, 70));
 

@@ -104,6 +104,8 @@ async def wait_in_vain_and_be_woken(db, other, key):
     for _ in range(LOOKS_MAX):
         if await blocked(other) > before:
             break
+    else:
+        sys.exit("the read never waited")
     woken = await other.xadd(key, [("n", "woken")])
     equal(await waiting, {woken: [[b"n", b"woken"]]}, "the read that was woken")
 

@@ -16,7 +16,6 @@ import redis
 import redis.asyncio
 
 from checks import LOOKS_MAX
-from checks import blocked_clients
 from checks import equal
 from checks import unused_key
 
@@ -122,6 +121,8 @@ def wait_in_vain_and_be_woken(db, other, key, start):
     for _ in range(LOOKS_MAX):
         if (yield other.info("clients"))["blocked_clients"] > before:
             break
+    else:
+        sys.exit("the read never waited")
     woken = yield other.xadd(key, {"n": "woken"})
     equal(read_of(key, (yield read)), [(woken, {"n": "woken"})], "the read that was woken")
 

@@ -231,10 +231,10 @@ impl Run {
 
         let before = blocked(other).await?;
         let wake = async {
-            for _ in 0..LOOKS_MAX {
-                if blocked(other).await? > before {
-                    break;
-                }
+            let mut looks = 0;
+            while blocked(other).await? == before {
+                looks += 1;
+                assert!(looks < LOOKS_MAX, "the read never waited");
             }
             let woken: String = other
                 .xadd(&self.key, false, None, "*", ("n", "woken"))
