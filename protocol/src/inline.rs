@@ -1,0 +1,110 @@
+//! Inline commands: a line of words as a person types them, with quotes and escapes.
+
+use crate::error::ProtocolError;
+use crate::number;
+use crate::request::Span;
+
+/// Splits a line (without its line end) into words, appending their bytes to `bytes` and where they
+/// lie in it to `spans`.
+///
+/// - Words are separated by blanks. Vertical tab and form feed may stand before a word but do not
+///   end one.
+/// - In double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` stand for bytes, and `\` before
+///   anything else for that.
+/// - In single quotes `\'` is a quote, and every other byte is itself.
+/// - A word goes on after a closing quote: `"a"b` is `ab`.
+///
+/// # Errors
+///
+/// [`ProtocolError::UnbalancedQuotes`] if the line ends inside quotes. What was appended before
+/// stays.
+pub(crate) fn split(
+    line: &[u8],
+    spans: &mut Vec<Span>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), ProtocolError> {
+    let mut rest = line;
+    while let Some(start) = rest.iter().position(|byte| !number::is_blank(*byte)) {
+        let word_start = bytes.len();
+        rest = take_word(&rest[start..], bytes)?;
+        spans.push(Span::new(word_start, bytes.len()));
+    }
+    Ok(())
+}
+
+/// Appends the word at the start of `rest` to `word` and returns what comes after it.
+fn take_word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
+    while let [first, tail @ ..] = rest {
+        rest = match first {
+            b'"' => take_double_quoted(tail, word)?,
+            b'\'' => take_single_quoted(tail, word)?,
+            b' ' | b'\t' | b'\r' | b'\n' => return Ok(tail),
+            byte => {
+                word.push(*byte);
+                tail
+            }
+        };
+    }
+    Ok(rest)
+}
+
+/// Takes what follows an opening `"` up to the closing one.
+///
+/// An escape counts only if the line goes on behind it, as it must for the quote to be closed. So the
+/// word `"\"` at the end of a line is one backslash.
+fn take_double_quoted<'a>(
+    mut rest: &'a [u8],
+    word: &mut Vec<u8>,
+) -> Result<&'a [u8], ProtocolError> {
+    loop {
+        let (byte, tail) = match rest {
+            [] => return Err(ProtocolError::UnbalancedQuotes),
+            [b'\\', b'x', high, low, tail @ ..]
+                if !tail.is_empty() && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                (hex_value(*high) << 4 | hex_value(*low), tail)
+            }
+            [b'\\', escaped, tail @ ..] if !tail.is_empty() => (unescape(*escaped), tail),
+            [b'"', tail @ ..] => return Ok(tail),
+            [byte, tail @ ..] => (*byte, tail),
+        };
+        word.push(byte);
+        rest = tail;
+    }
+}
+
+/// Takes what follows an opening `'` up to the closing one.
+fn take_single_quoted<'a>(
+    mut rest: &'a [u8],
+    word: &mut Vec<u8>,
+) -> Result<&'a [u8], ProtocolError> {
+    loop {
+        let (byte, tail) = match rest {
+            [] => return Err(ProtocolError::UnbalancedQuotes),
+            [b'\\', b'\'', tail @ ..] if !tail.is_empty() => (b'\'', tail),
+            [b'\'', tail @ ..] => return Ok(tail),
+            [byte, tail @ ..] => (*byte, tail),
+        };
+        word.push(byte);
+        rest = tail;
+    }
+}
+
+fn unescape(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 0x08,
+        b'a' => 0x07,
+        other => other,
+    }
+}
+
+/// The value of a digit that was found to be hexadecimal.
+fn hex_value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => digit.to_ascii_lowercase() - b'a' + 10,
+    }
+}

@@ -1,0 +1,66 @@
+//! Decimal digits of integers.
+
+/// Appends `value` in decimal.
+pub fn append_u64(out: &mut Vec<u8>, value: u64) {
+    let mut buffer = [0; DIGITS_MAX];
+    let start = write_back(&mut buffer, value);
+    out.extend_from_slice(&buffer[start..]);
+}
+
+/// Appends `value` in decimal.
+pub fn append_i64(out: &mut Vec<u8>, value: i64) {
+    let mut buffer = [0; DIGITS_MAX + 1];
+    let mut start = write_back(&mut buffer, value.unsigned_abs());
+    if value < 0 {
+        start -= 1;
+        buffer[start] = b'-';
+    }
+    out.extend_from_slice(&buffer[start..]);
+}
+
+/// Writes `value` in decimal so that its last digit is the last byte of `buffer`, and returns where
+/// the first one is. `buffer` has room for [`DIGITS_MAX`] digits.
+#[inline]
+pub(crate) fn write_back(buffer: &mut [u8], mut value: u64) -> usize {
+    let mut start = buffer.len();
+    while value >= 100 {
+        start -= 2;
+        buffer[start..start + 2].copy_from_slice(pair(value % 100));
+        value /= 100;
+    }
+    let digits = pair(value);
+    if value >= 10 {
+        start -= 2;
+        buffer[start..start + 2].copy_from_slice(digits);
+    } else {
+        start -= 1;
+        buffer[start] = digits[1];
+    }
+    start
+}
+
+/// The digit that stands for a number below ten.
+pub(crate) const fn digit(value: usize) -> u8 {
+    b"0123456789"[value]
+}
+
+/// The two digits of a value below 100.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the value is below 100")]
+fn pair(value: u64) -> &'static [u8; 2] {
+    &PAIRS[value as usize]
+}
+
+/// The digits of the largest `u64`.
+pub(crate) const DIGITS_MAX: usize = 20;
+
+/// `00`, `01` ... `99`.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [digit(n / 10), digit(n % 10)];
+        n += 1;
+    }
+    pairs
+};

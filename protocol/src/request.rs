@@ -1,0 +1,207 @@
+//! One command: its name and arguments, borrowed from where its bytes lie.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::slice;
+
+/// A command as the client sent it, the name first. Cheap to copy: two slices.
+///
+/// Out of a [`Batch`](crate::Batch) it is never empty; what [`Self::skip`] leaves may be.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Invariant: every span lies within `bytes`.
+    spans: &'a [Span],
+    bytes: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    pub(crate) fn new(spans: &'a [Span], bytes: &'a [u8]) -> Self {
+        Self { spans, bytes }
+    }
+
+    /// The number of arguments, the name included.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether nothing is left.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The argument at `index`; the name is at 0.
+    #[inline]
+    pub fn get(self, index: usize) -> Option<&'a [u8]> {
+        self.spans.get(index).map(|span| span.of(self.bytes))
+    }
+
+    /// Walks over the arguments, the name included.
+    #[inline]
+    pub fn iter(self) -> Iter<'a> {
+        Iter {
+            spans: self.spans.iter(),
+            bytes: self.bytes,
+        }
+    }
+
+    /// The same request from the `count`-th argument on; empty if there are not so many.
+    #[inline]
+    #[must_use]
+    pub fn skip(self, count: usize) -> Self {
+        Self {
+            spans: self.spans.get(count..).unwrap_or_default(),
+            bytes: self.bytes,
+        }
+    }
+
+    /// The lengths of all arguments together, in bytes. Linear in their number.
+    pub fn byte_len(self) -> usize {
+        self.spans.iter().map(|span| span.end - span.start).sum()
+    }
+
+    /// A copy that stands on its own and holds the arguments' bytes and nothing between them.
+    pub fn to_owned(self) -> OwnedRequest {
+        self.iter().collect()
+    }
+}
+
+impl<'a> IntoIterator for Request<'a> {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.iter().map(<[u8]>::escape_ascii).map(DisplayAsDebug))
+            .finish()
+    }
+}
+
+/// The arguments of a [`Request`], from either end.
+#[derive(Clone)]
+pub struct Iter<'a> {
+    spans: slice::Iter<'a, Span>,
+    bytes: &'a [u8],
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.spans.next().map(|span| span.of(self.bytes))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.spans.size_hint()
+    }
+
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<&'a [u8]> {
+        self.spans.nth(n).map(|span| span.of(self.bytes))
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.spans.next_back().map(|span| span.of(self.bytes))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl FusedIterator for Iter<'_> {}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Request::new(self.spans.as_slice(), self.bytes).fmt(f)
+    }
+}
+
+/// A command that stands on its own, such as one that waits in MULTI.
+#[derive(Clone, Default)]
+pub struct OwnedRequest {
+    /// Invariant: every span lies within `bytes`.
+    spans: Box<[Span]>,
+    bytes: Box<[u8]>,
+}
+
+impl OwnedRequest {
+    /// The request, borrowed from here.
+    #[inline]
+    pub fn as_request(&self) -> Request<'_> {
+        Request::new(&self.spans, &self.bytes)
+    }
+
+    /// The memory that the arguments take, in bytes, this value itself excluded.
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.spans)
+    }
+}
+
+impl<A: AsRef<[u8]>> FromIterator<A> for OwnedRequest {
+    fn from_iter<I: IntoIterator<Item = A>>(args: I) -> Self {
+        let args = args.into_iter();
+        let mut spans = Vec::with_capacity(args.size_hint().0);
+        let mut bytes = Vec::new();
+        for arg in args {
+            let start = bytes.len();
+            bytes.extend_from_slice(arg.as_ref());
+            spans.push(Span::new(start, bytes.len()));
+        }
+        Self {
+            spans: spans.into_boxed_slice(),
+            bytes: bytes.into_boxed_slice(),
+        }
+    }
+}
+
+impl fmt::Debug for OwnedRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_request().fmt(f)
+    }
+}
+
+/// Where one argument lies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Span {
+    /// Invariant: `start <= end`.
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    #[inline]
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        debug_assert!(start <= end);
+        Self { start, end }
+    }
+
+    /// The same span in a buffer whose first `count` bytes were dropped.
+    pub(crate) fn moved_back(self, count: usize) -> Self {
+        Self::new(self.start - count, self.end - count)
+    }
+
+    #[inline]
+    fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start..self.end]
+    }
+}
+
+/// Shows escaped bytes between quotes, as `Debug` shows text.
+struct DisplayAsDebug<T>(T);
+
+impl<T: fmt::Display> fmt::Debug for DisplayAsDebug<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0)
+    }
+}
