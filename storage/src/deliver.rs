@@ -1,0 +1,222 @@
+//! Reading through a group: new entries, and a consumer's own history.
+
+use crate::group::Group;
+use crate::id::StreamId;
+use crate::lag::Counters;
+use crate::log::Log;
+use crate::pending::{ConsumerIndex, PendingEntry, RunFacts, Verdict, Visitor};
+use crate::stream::{NoGroup, Stream};
+use crate::time::UnixMillis;
+
+/// Whether delivered entries wait for an acknowledgement.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tracking {
+    /// They are pending until they are acknowledged.
+    Pending,
+    /// They count as done with their delivery.
+    NoAck,
+}
+
+/// A stretch of the log that was delivered: all its entries from one ID to another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Delivered {
+    /// The first entry.
+    pub from: StreamId,
+    /// The last entry.
+    pub to: StreamId,
+    /// Number of entries.
+    pub count: u64,
+}
+
+/// What came of reading new entries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReadNew {
+    /// What was delivered, if there was anything to deliver.
+    pub delivered: Option<Delivered>,
+    /// Whether the consumer is new.
+    pub consumer_created: bool,
+}
+
+/// What came of reading a consumer's history.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct History {
+    /// The entries, lowest ID first.
+    pub entries: Vec<HistoryEntry>,
+    /// Whether the consumer is new.
+    pub consumer_created: bool,
+}
+
+/// An entry that a consumer was given before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HistoryEntry {
+    /// Its ID.
+    pub id: StreamId,
+    /// Whether the log still has it.
+    pub is_live: bool,
+}
+
+impl Stream {
+    /// Delivers entries that the group has not seen, `count_max` at most, to a consumer, which is
+    /// created if need be and counts as seen even if there is nothing.
+    ///
+    /// An entry that is pending already, since the group was set back, changes hands and counts as
+    /// delivered once; with [`Tracking::NoAck`] it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`NoGroup`], and nothing has changed.
+    pub fn read_new(
+        &mut self,
+        group: &[u8],
+        consumer: &[u8],
+        count_max: u64,
+        tracking: Tracking,
+        now: UnixMillis,
+    ) -> Result<ReadNew, NoGroup> {
+        let counters = self.counters();
+        self.with_group(group, |log, group| {
+            let (consumer, consumer_created) = group.see(consumer, now);
+            let new = NewEntries {
+                log,
+                counters,
+                count_max,
+                tracking,
+            };
+            ReadNew {
+                delivered: group.deliver(&new, consumer, now),
+                consumer_created,
+            }
+        })
+    }
+
+    /// Lists what a consumer has pending above `after`, `count_max` entries at most. The consumer
+    /// is created if need be.
+    ///
+    /// For those that the log still has this is another delivery, so that their delivery count and
+    /// time change.
+    ///
+    /// # Errors
+    ///
+    /// [`NoGroup`], and nothing has changed.
+    pub fn read_history(
+        &mut self,
+        group: &[u8],
+        consumer: &[u8],
+        after: StreamId,
+        count_max: u64,
+        now: UnixMillis,
+    ) -> Result<History, NoGroup> {
+        self.with_group(group, |log, group| {
+            let (consumer, consumer_created) = group.see(consumer, now);
+            let mut reading = Rereading {
+                log,
+                consumer,
+                now,
+                left: count_max.min(group.pending.count_of(consumer)),
+                entries: Vec::new(),
+            };
+            if let Some(from) = after.next() {
+                group.pending.walk(from, &mut reading);
+            }
+            History {
+                entries: reading.entries,
+                consumer_created,
+            }
+        })
+    }
+
+    /// Whether the group has entries to deliver.
+    #[must_use]
+    pub fn has_undelivered(&self, group: &Group) -> bool {
+        self.log().last_id() > Some(group.last_delivered())
+    }
+}
+
+/// What [`Group::deliver`] may hand out, and how.
+struct NewEntries<'a> {
+    log: &'a Log,
+    counters: Counters,
+    count_max: u64,
+    tracking: Tracking,
+}
+
+impl Group {
+    fn deliver(
+        &mut self,
+        new: &NewEntries<'_>,
+        consumer: ConsumerIndex,
+        now: UnixMillis,
+    ) -> Option<Delivered> {
+        let after = self.last_delivered.next()?;
+        if new.log.last_id() < Some(after) {
+            return None;
+        }
+        let mut delivered: Option<Delivered> = None;
+        let count_max = usize::try_from(new.count_max).unwrap_or(usize::MAX);
+        for entry in new.log.range(after, StreamId::MAX).take(count_max) {
+            let id = entry.id();
+            self.entries_read = new
+                .counters
+                .advance(self.last_delivered, self.entries_read, id);
+            self.last_delivered = id;
+            if new.tracking == Tracking::Pending {
+                self.pending.insert(PendingEntry {
+                    id,
+                    consumer,
+                    delivered_at: now,
+                    deliveries: 1,
+                });
+            }
+            let stretch = delivered.get_or_insert(Delivered {
+                from: id,
+                to: id,
+                count: 0,
+            });
+            stretch.to = id;
+            stretch.count += 1;
+        }
+        if delivered.is_some() && new.tracking == Tracking::Pending {
+            self.note_active(consumer, now);
+        }
+        delivered
+    }
+}
+
+/// Delivers entries of a consumer once more.
+struct Rereading<'a> {
+    log: &'a Log,
+    consumer: ConsumerIndex,
+    now: UnixMillis,
+    /// Entries that may still be listed.
+    left: u64,
+    entries: Vec<HistoryEntry>,
+}
+
+impl Visitor for Rereading<'_> {
+    fn passes_over(&mut self, run: RunFacts) -> bool {
+        self.left > 0 && !run.may_hold(self.consumer)
+    }
+
+    fn visit(&mut self, entry: PendingEntry) -> Verdict {
+        if self.left == 0 {
+            return Verdict::Stop;
+        }
+        if entry.consumer != self.consumer {
+            return Verdict::Keep;
+        }
+        self.left -= 1;
+        let is_live = self.log.contains(entry.id);
+        self.entries.push(HistoryEntry {
+            id: entry.id,
+            is_live,
+        });
+        if !is_live {
+            return Verdict::Keep;
+        }
+        Verdict::Replace(PendingEntry {
+            delivered_at: self.now,
+            deliveries: entry.deliveries.saturating_add(1),
+            ..entry
+        })
+    }
+}

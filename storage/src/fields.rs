@@ -1,0 +1,335 @@
+//! Names and values of an entry, and how they lie in a node.
+//!
+//! Each is a tag and what belongs to it. The tag is the length of a short text, a small number itself, or says how many
+//! bytes of a number or of a length follow. Numbers and lengths are little-endian.
+//!
+//! ```text
+//! 00..=7f  text of 0..=127 bytes      c0..=c7  number in 1..=8 bytes, sign included
+//! 80..=bf  the number 0..=63          c8, c9   text with its length in 2, 4 bytes
+//! ```
+
+use crate::listpack_size;
+
+/// A name or a value: text that is a canonical 64-bit integer is kept as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// The bytes as they came. They do not look like an integer.
+    Bytes(&'a [u8]),
+    /// A number whose decimal digits are the bytes that came.
+    Int(i64),
+}
+
+impl<'a> Part<'a> {
+    #[inline]
+    fn new(text: &'a [u8]) -> Self {
+        canonical_integer(text).map_or(Self::Bytes(text), Self::Int)
+    }
+}
+
+/// Walks over the fields of an entry; see [`crate::Entry::fields`].
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
+    /// The names that the node shares among its entries, or none when they lie between the values.
+    names: Option<&'a [u8]>,
+    body: &'a [u8],
+    left: usize,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(crate) const fn new(names: Option<&'a [u8]>, body: &'a [u8], count: usize) -> Self {
+        Self {
+            names,
+            body,
+            left: count,
+        }
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (Part<'a>, Part<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let name = take(self.names.as_mut().unwrap_or(&mut self.body));
+        let value = take(&mut self.body);
+        Some((name, value))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Fields<'_> {}
+
+/// Adds a name or a value to a node, and returns what it would take in the reference's encoding.
+#[inline]
+pub(crate) fn put(out: &mut Vec<u8>, text: &[u8]) -> usize {
+    let part = Part::new(text);
+    match part {
+        Part::Bytes(bytes) => put_bytes(out, bytes),
+        Part::Int(number) => put_integer(out, number),
+    }
+    listpack_size::part(part)
+}
+
+/// Takes a name or a value from the front of what [`put`] wrote.
+#[inline]
+pub(crate) fn take<'a>(rest: &mut &'a [u8]) -> Part<'a> {
+    let (&tag, tail) = rest.split_first().expect("an entry has all its parts");
+    let (part, tail) = match tag {
+        0..=TEXT_LEN_MAX => take_bytes(tail, usize::from(tag)),
+        SMALL..=SMALL_LAST => (Part::Int(i64::from(tag - SMALL)), tail),
+        _ => take_wide(tag, tail),
+    };
+    *rest = tail;
+    part
+}
+
+/// Whether the shared names are those of these fields (name, value, name, value ...), which are as many.
+#[inline]
+pub(crate) fn have_names<'a>(mut fields: impl Iterator<Item = &'a [u8]>, mut names: &[u8]) -> bool {
+    while let (Some(name), Some(_)) = (fields.next(), fields.next()) {
+        let same = match take(&mut names) {
+            Part::Bytes(shared) => shared == name,
+            Part::Int(shared) => canonical_integer(name) == Some(shared),
+        };
+        if !same {
+            return false;
+        }
+    }
+    true
+}
+
+/// Adds a count of fields: seven bits in each byte, the low ones first, all but the last byte marked.
+pub(crate) fn put_count(out: &mut Vec<u8>, mut count: usize) {
+    while count >= 0x80 {
+        out.push(count.to_le_bytes()[0] | 0x80);
+        count >>= 7;
+    }
+    out.push(count.to_le_bytes()[0]);
+}
+
+/// Takes a count of fields from the front of what [`put_count`] wrote.
+#[inline]
+pub(crate) fn take_count(rest: &mut &[u8]) -> usize {
+    let mut count = 0;
+    let mut shift = 0;
+    while let Some((&byte, tail)) = rest.split_first() {
+        *rest = tail;
+        count |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    count
+}
+
+/// The most bytes that a name or a value takes beside its text, and those that a number takes for a moment.
+pub(crate) const OVERHEAD_MAX: usize = 9;
+
+#[inline]
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    if let Some(tag) = u8::try_from(bytes.len())
+        .ok()
+        .filter(|len| *len <= TEXT_LEN_MAX)
+    {
+        out.push(tag);
+    } else if let Ok(len) = u16::try_from(bytes.len()) {
+        out.push(TEXT_LEN_16);
+        out.extend_from_slice(&len.to_le_bytes());
+    } else {
+        let len = u32::try_from(bytes.len()).expect("the caller keeps an entry below a gigabyte");
+        out.push(TEXT_LEN_32);
+        out.extend_from_slice(&len.to_le_bytes());
+    }
+    out.extend_from_slice(bytes);
+}
+
+#[inline]
+fn put_integer(out: &mut Vec<u8>, number: i64) {
+    match u8::try_from(number) {
+        Ok(small) if small <= SMALL_LAST - SMALL => out.push(SMALL + small),
+        _ => {
+            // A sign bit and the bits that differ from it.
+            let bits = 65 - (number ^ (number >> 63)).leading_zeros();
+            let width = bits.div_ceil(8);
+            out.push(WIDE + low_byte(width) - 1);
+            let end = out.len() + width as usize;
+            // Storing all eight and cutting some off is faster than copying a number of them.
+            out.extend_from_slice(&number.to_le_bytes());
+            out.truncate(end);
+        }
+    }
+}
+
+fn low_byte(number: u32) -> u8 {
+    number.to_le_bytes()[0]
+}
+
+#[inline]
+fn take_bytes(tail: &[u8], len: usize) -> (Part<'_>, &[u8]) {
+    let (bytes, tail) = tail.split_at(len);
+    (Part::Bytes(bytes), tail)
+}
+
+fn take_wide(tag: u8, tail: &[u8]) -> (Part<'_>, &[u8]) {
+    match tag {
+        WIDE..=WIDE_LAST => {
+            let (bytes, tail) = tail.split_at(usize::from(tag - WIDE) + 1);
+            let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+            let mut number = if negative { [0xff; 8] } else { [0; 8] };
+            number[..bytes.len()].copy_from_slice(bytes);
+            (Part::Int(i64::from_le_bytes(number)), tail)
+        }
+        TEXT_LEN_16 => {
+            let (len, tail) = tail.split_first_chunk().expect("a length has two bytes");
+            take_bytes(tail, usize::from(u16::from_le_bytes(*len)))
+        }
+        _ => {
+            debug_assert_eq!(tag, TEXT_LEN_32, "no other tag is written");
+            let (len, tail) = tail.split_first_chunk().expect("a length has four bytes");
+            take_bytes(tail, u32::from_le_bytes(*len) as usize)
+        }
+    }
+}
+
+/// Reads text that is exactly what the number prints as: no plus sign, no leading zero, no `-0`.
+#[inline]
+fn canonical_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'0'] => return Some(0),
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    if !matches!(digits, [b'1'..=b'9', ..]) || digits.len() > I64_DIGITS_MAX {
+        return None;
+    }
+    let mut magnitude = 0_u64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        magnitude = magnitude * 10 + u64::from(digit);
+    }
+    if negative {
+        0_i64.checked_sub_unsigned(magnitude)
+    } else {
+        i64::try_from(magnitude).ok()
+    }
+}
+
+/// As many digits fit into 64 bits whatever they are.
+const I64_DIGITS_MAX: usize = 19;
+
+const TEXT_LEN_MAX: u8 = 0x7f;
+const SMALL: u8 = 0x80;
+const SMALL_LAST: u8 = 0xbf;
+const WIDE: u8 = 0xc0;
+const WIDE_LAST: u8 = 0xc7;
+const TEXT_LEN_16: u8 = 0xc8;
+const TEXT_LEN_32: u8 = 0xc9;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(text: &[u8]) -> (Vec<u8>, usize) {
+        let mut out = Vec::new();
+        put(&mut out, text);
+        let mut rest = out.as_slice();
+        let back = match take(&mut rest) {
+            Part::Bytes(bytes) => bytes.to_vec(),
+            Part::Int(number) => number.to_string().into_bytes(),
+        };
+        assert!(rest.is_empty());
+        assert!(have_names([text, b"value"].into_iter(), &out));
+        assert!(!have_names(
+            [b"other".as_slice(), b"value"].into_iter(),
+            &out
+        ));
+        (back, out.len())
+    }
+
+    #[test]
+    fn numbers_take_as_few_bytes_as_they_need() {
+        for (number, bytes) in [
+            (0, 1),
+            (63, 1),
+            (64, 2),
+            (127, 2),
+            (128, 3),
+            (-1, 2),
+            (-128, 2),
+            (-129, 3),
+            (1_700_000_000_000, 7),
+            (i64::MAX, 9),
+            (i64::MIN, 9),
+        ] {
+            let text = number.to_string().into_bytes();
+            assert_eq!(round_trip(&text), (text, bytes), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_number_keeps_its_bytes() {
+        for text in [
+            "",
+            "-",
+            "+1",
+            "01",
+            "-0",
+            "-01",
+            "00",
+            "1 ",
+            " 1",
+            "1a",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "99999999999999999999",
+            "18446744073709551617",
+        ] {
+            assert_eq!(canonical_integer(text.as_bytes()), None, "{text:?}");
+            assert_eq!(round_trip(text.as_bytes()).0, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn texts_of_any_length_come_back() {
+        for len in [0, 1, 127, 128, 65_535, 65_536, 100_000] {
+            let text = vec![b'x'; len];
+            assert_eq!(round_trip(&text).0, text, "{len}");
+        }
+    }
+
+    #[test]
+    fn counts_of_any_size_come_back() {
+        for count in [0, 1, 127, 128, 16_383, 16_384, 1 << 31] {
+            let mut out = Vec::new();
+            put_count(&mut out, count);
+            assert_eq!(take_count(&mut out.as_slice()), count);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_comes_back(number: i64, shift in 0_u32..64) {
+            let text = (number >> shift).to_string().into_bytes();
+            let mut out = Vec::new();
+            put(&mut out, &text);
+            prop_assert_eq!(take(&mut out.as_slice()), Part::Int(number >> shift));
+        }
+
+        #[test]
+        fn every_text_comes_back(text in prop::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert_eq!(&round_trip(&text).0, &text);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! IDs of entries, and how they are written.
+
+use std::fmt;
+
+/// The ID of an entry: milliseconds, then a number that tells entries of one millisecond apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId {
+    /// Milliseconds since the Unix epoch, if the server chose the ID.
+    pub ms: u64,
+    /// Counts entries within the millisecond.
+    pub seq: u64,
+}
+
+impl StreamId {
+    /// `0-0`, which is below the ID of every entry.
+    pub const MIN: Self = Self { ms: 0, seq: 0 };
+    /// The greatest ID there is. An entry may have it.
+    pub const MAX: Self = Self {
+        ms: u64::MAX,
+        seq: u64::MAX,
+    };
+
+    /// Puts the two parts together.
+    #[must_use]
+    pub const fn new(ms: u64, seq: u64) -> Self {
+        Self { ms, seq }
+    }
+
+    /// Returns the ID right after this one, unless this is the greatest.
+    #[must_use]
+    pub const fn next(self) -> Option<Self> {
+        match (self.seq.checked_add(1), self.ms.checked_add(1)) {
+            (Some(seq), _) => Some(Self { ms: self.ms, seq }),
+            (None, Some(ms)) => Some(Self { ms, seq: 0 }),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns the ID right before this one, unless this is `0-0`.
+    #[must_use]
+    pub const fn prev(self) -> Option<Self> {
+        match (self.seq.checked_sub(1), self.ms.checked_sub(1)) {
+            (Some(seq), _) => Some(Self { ms: self.ms, seq }),
+            (None, Some(ms)) => Some(Self { ms, seq: u64::MAX }),
+            (None, None) => None,
+        }
+    }
+
+    /// Reads `ms` or `ms-seq`; `seq_default` completes the former.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidId`] for anything else, `-` and `+` included. What the reference's number parser lets through is
+    /// accepted: leading zeros and blanks, a plus sign, and negative numbers that are no plain 64-bit ones (they wrap
+    /// around).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tailrace_storage::StreamId;
+    ///
+    /// assert_eq!(StreamId::parse(b"12--18446744073709551615", 0), Ok(StreamId::new(12, 1)));
+    /// assert!(StreamId::parse(b"12--1", 0).is_err());
+    /// ```
+    pub fn parse(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
+        let (ms, seq) = split(text)?;
+        let ms = number(ms)?;
+        let seq = seq.map_or(Ok(seq_default), number)?;
+        Ok(Self { ms, seq })
+    }
+
+    /// Reads like [`StreamId::parse`], and takes `-` for the least and `+` for the greatest ID.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidId`] for anything else.
+    pub fn parse_bound(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
+        match until_nul(text) {
+            b"-" => Ok(Self::MIN),
+            b"+" => Ok(Self::MAX),
+            _ => Self::parse(text, seq_default),
+        }
+    }
+}
+
+impl fmt::Display for StreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.ms, self.seq)
+    }
+}
+
+/// Which ID a new entry is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdRequest {
+    /// `*`: the time, or the ID after the last one if that is not greater.
+    Auto,
+    /// `ms-*`: this millisecond, the next free number in it.
+    AutoSeq {
+        /// The millisecond asked for.
+        ms: u64,
+    },
+    /// This one and no other.
+    Exact(StreamId),
+}
+
+impl IdRequest {
+    /// Reads `*`, `ms-*`, `ms-seq`, or `ms` for `ms-0`.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidId`] for anything else. `0-0` is read: the stream refuses it, with an error of its own.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidId> {
+        if until_nul(text) == b"*" {
+            return Ok(Self::Auto);
+        }
+        let (ms, seq) = split(text)?;
+        let ms = number(ms)?;
+        Ok(match seq {
+            Some(b"*") => Self::AutoSeq { ms },
+            Some(seq) => Self::Exact(StreamId {
+                ms,
+                seq: number(seq)?,
+            }),
+            None => Self::Exact(StreamId { ms, seq: 0 }),
+        })
+    }
+}
+
+/// The text is not an ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidId;
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("invalid stream ID")
+    }
+}
+
+impl std::error::Error for InvalidId {}
+
+/// Divides at the first dash.
+fn split(text: &[u8]) -> Result<(&[u8], Option<&[u8]>), InvalidId> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(InvalidId);
+    }
+    let text = until_nul(text);
+    match text.iter().position(|&byte| byte == b'-') {
+        Some(dash) => Ok((&text[..dash], Some(&text[dash + 1..]))),
+        None => Ok((text, None)),
+    }
+}
+
+/// The reference reads IDs as C strings: what follows a zero byte is not seen.
+fn until_nul(text: &[u8]) -> &[u8] {
+    match text.iter().position(|&byte| byte == 0) {
+        Some(end) => &text[..end],
+        None => text,
+    }
+}
+
+fn number(text: &[u8]) -> Result<u64, InvalidId> {
+    digits(text)
+        .or_else(|| signed_number(text))
+        .ok_or(InvalidId)
+}
+
+/// Reads one or more digits and nothing else.
+fn digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |number, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+/// Reads a number as C's `strtoull` does: blanks, a sign, digits; a minus sign negates modulo 2^64.
+fn signed_number(text: &[u8]) -> Option<u64> {
+    let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
+    let (sign, rest) = text[blanks..].split_first()?;
+    let number = match sign {
+        b'-' | b'+' => digits(rest)?,
+        _ => digits(&text[blanks..])?,
+    };
+    if *sign != b'-' {
+        return Some(number);
+    }
+    // Plain negative numbers are caught by the reference's own parser before `strtoull` sees them.
+    let plain = blanks == 0 && rest[0] != b'0' && number <= I64_MIN_MAGNITUDE;
+    (!plain).then(|| number.wrapping_neg())
+}
+
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// The reference copies an ID into a buffer of 128 bytes, end mark included, before it reads it.
+const TEXT_BYTES_MAX: usize = 127;
+const I64_MIN_MAGNITUDE: u64 = i64::MIN.unsigned_abs();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<StreamId, InvalidId> {
+        StreamId::parse(text.as_bytes(), 42)
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        for text in [
+            "-",
+            "+",
+            "abc",
+            "1-abc",
+            "-1",
+            "8-",
+            "9-1-2",
+            "",
+            "(5-5",
+            "*-5",
+            "*-*",
+            "*",
+            "5-*",
+            "18446744073709551616",
+            " -1",
+            "1 ",
+            "1-2 ",
+            "0x5",
+            "5.5",
+            " ",
+            "5--1",
+            "5--9223372036854775808",
+            "5---1",
+            "5--18446744073709551616",
+            "+",
+            "5-+",
+            "5- +-1",
+        ] {
+            assert_eq!(parsed(text), Err(InvalidId), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_reference_lets_through_is_accepted() {
+        for (text, ms, seq) in [
+            ("7", 7, 42),
+            ("7-01", 7, 1),
+            ("007-1", 7, 1),
+            (" 7", 7, 42),
+            ("\t\r\n\x0b\x0c 7-3", 7, 3),
+            ("+9", 9, 42),
+            ("10-+1", 10, 1),
+            ("10- 1", 10, 1),
+            ("12--18446744073709551615", 12, 1),
+            ("5--01", 5, u64::MAX),
+            ("5--0", 5, 0),
+            ("5- -1", 5, u64::MAX),
+            ("5--9223372036854775809", 5, 9_223_372_036_854_775_807),
+            ("18446744073709551615", u64::MAX, 42),
+            ("5\0-9", 5, 42),
+            ("0000000000000000000000000000000000005", 5, 42),
+        ] {
+            assert_eq!(parsed(text), Ok(StreamId { ms, seq }), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_127_bytes_may_be_an_id_and_one_more_may_not() {
+        let mut text = vec![b'0'; 126];
+        text.push(b'3');
+        assert_eq!(StreamId::parse(&text, 0), Ok(StreamId::new(3, 0)));
+        text.insert(0, b'0');
+        assert_eq!(StreamId::parse(&text, 0), Err(InvalidId));
+    }
+
+    #[test]
+    fn a_bound_may_be_the_least_or_the_greatest_id() {
+        assert_eq!(StreamId::parse_bound(b"-", 0), Ok(StreamId::MIN));
+        assert_eq!(StreamId::parse_bound(b"+", 0), Ok(StreamId::MAX));
+        assert_eq!(StreamId::parse_bound(b"5", 7), Ok(StreamId::new(5, 7)));
+        assert_eq!(StreamId::parse_bound(b"$", 7), Err(InvalidId));
+    }
+
+    #[test]
+    fn a_request_leaves_all_the_sequence_or_nothing_open() {
+        for (text, request) in [
+            ("*", IdRequest::Auto),
+            ("5-*", IdRequest::AutoSeq { ms: 5 }),
+            ("5", IdRequest::Exact(StreamId::new(5, 0))),
+            ("0-0", IdRequest::Exact(StreamId::MIN)),
+            ("5-6", IdRequest::Exact(StreamId::new(5, 6))),
+        ] {
+            assert_eq!(IdRequest::parse(text.as_bytes()), Ok(request), "{text:?}");
+        }
+        for text in ["*-*", "*-5", "-*", "5-**", "", "-", "+", "**"] {
+            assert_eq!(
+                IdRequest::parse(text.as_bytes()),
+                Err(InvalidId),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_neighbours_of_an_id_cross_into_the_next_millisecond() {
+        let last_of_five = StreamId::new(5, u64::MAX);
+        assert_eq!(last_of_five.next(), Some(StreamId::new(6, 0)));
+        assert_eq!(StreamId::new(6, 0).prev(), Some(last_of_five));
+        assert_eq!(StreamId::MAX.next(), None);
+        assert_eq!(StreamId::MIN.prev(), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! The entries of a stream, in the order of their IDs: a run of nodes, of which only the last one grows.
+
+use std::collections::VecDeque;
+
+use crate::entry::Entry;
+use crate::id::StreamId;
+use crate::node::Buffers;
+use crate::node::Node;
+use crate::node::NodeLimits;
+use crate::radix;
+use crate::range::Position;
+use crate::range::Range;
+
+/// The entries of a stream, in the order of their IDs.
+///
+/// Which entries share a node follows the reference to the byte, as approximate trims and XINFO show it.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Invariant: ascending and apart from each other; each has an entry that is not deleted.
+    nodes: VecDeque<Slot>,
+    len: u64,
+    /// Invariant: the sum of what the nodes hold.
+    node_bytes: usize,
+    /// Whether the last node went, and none was added since.
+    lost_at_end: bool,
+}
+
+/// A node in its place.
+#[derive(Clone, Debug)]
+struct Slot {
+    /// The node's first ID, once more, so that a search touches no node.
+    base: StreamId,
+    node: Box<Node>,
+}
+
+impl Log {
+    /// Makes a log without entries.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            nodes: VecDeque::new(),
+            len: 0,
+            node_bytes: 0,
+            lost_at_end: false,
+        }
+    }
+
+    /// Adds an entry at the end. `fields` are names and values in turn.
+    ///
+    /// That `id` is greater than every ID the log ever had, and that the names and values have no more than a gigabyte
+    /// together, is the caller's duty.
+    #[inline]
+    pub fn append<'a>(
+        &mut self,
+        id: StreamId,
+        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        limits: NodeLimits,
+    ) {
+        debug_assert!(fields.len().is_multiple_of(2), "each name has a value");
+        debug_assert!(self.last_slot_id().is_none_or(|last| last < id));
+        let text_bytes = fields.clone().map(<[u8]>::len).sum();
+        if self
+            .nodes
+            .back()
+            .is_none_or(|slot| slot.node.is_full(text_bytes, limits))
+        {
+            self.open_node(id);
+        }
+        let slot = self.nodes.back_mut().expect("a node was opened");
+        if self.lost_at_end {
+            // The node that went lay where this one goes on.
+            slot.node.losses.unmarked = true;
+            self.lost_at_end = false;
+        }
+        let bytes_before = slot.node.bytes();
+        slot.node.append(id, fields, text_bytes);
+        self.node_bytes += slot.node.bytes() - bytes_before;
+        self.len += 1;
+    }
+
+    fn open_node(&mut self, base: StreamId) {
+        let buffers = match self.nodes.back_mut() {
+            Some(slot) => {
+                let bytes_before = slot.node.bytes();
+                let buffers = slot.node.close();
+                self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
+                buffers
+            }
+            None => Buffers::default(),
+        };
+        let mut node = Box::new(Node::new(base, buffers));
+        node.losses.before = std::mem::take(&mut self.lost_at_end);
+        self.node_bytes += node.bytes();
+        self.nodes.push_back(Slot { base, node });
+    }
+
+    /// Deletes an entry, and says whether there was one.
+    ///
+    /// It is only marked, until more than half of its node is deleted. A node goes with its last entry; should that be
+    /// the last node, the one before takes new entries again.
+    pub fn delete(&mut self, id: StreamId) -> bool {
+        let Some(position) = self.find(id) else {
+            return false;
+        };
+        self.delete_at(position);
+        self.settle(position.node);
+        true
+    }
+
+    /// Marks an entry. [`Log::settle`] is to follow.
+    pub(crate) fn delete_at(&mut self, position: Position) {
+        self.nodes[position.node].node.delete(position.slot);
+        self.len -= 1;
+    }
+
+    /// Removes a node that has nothing left, and otherwise drops the marked entries if they are many.
+    pub(crate) fn settle(&mut self, index: usize) {
+        let node = &mut self.nodes[index].node;
+        if node.live() == 0 {
+            self.remove_node(index);
+        } else {
+            let bytes_before = node.bytes();
+            node.tidy();
+            self.node_bytes = self.node_bytes - bytes_before + node.bytes();
+        }
+    }
+
+    /// Removes a node with all its entries, and returns how many those were.
+    pub(crate) fn remove_node(&mut self, index: usize) -> u64 {
+        let slot = self.nodes.remove(index).expect("the node is there");
+        match self.nodes.get_mut(index) {
+            Some(next) => next.node.losses.before = true,
+            None => self.lost_at_end = true,
+        }
+        if self.nodes.len() * 4 < self.nodes.capacity() {
+            self.nodes.shrink_to(self.nodes.len() * 2);
+        }
+        let count = slot.node.live() as u64;
+        self.node_bytes -= slot.node.bytes();
+        self.len -= count;
+        count
+    }
+
+    /// Counts the entries.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is no entry.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Counts the nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Counts the nodes of the radix tree in which the reference would keep the nodes. Looks at every node.
+    #[must_use]
+    pub fn radix_node_count(&self) -> usize {
+        radix::node_count(self.nodes.iter().map(|slot| slot.base))
+    }
+
+    /// Returns the bytes of memory held, beside the value itself.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.node_bytes + self.nodes.capacity() * size_of::<Slot>()
+    }
+
+    /// Returns the ID of the oldest entry.
+    #[must_use]
+    pub fn first_id(&self) -> Option<StreamId> {
+        let node = &self.nodes.front()?.node;
+        Some(node.id(node.first_live()))
+    }
+
+    /// Returns the ID of the newest entry.
+    #[must_use]
+    pub fn last_id(&self) -> Option<StreamId> {
+        let node = &self.nodes.back()?.node;
+        let slot = (0..node.slots())
+            .rev()
+            .find(|&slot| !node.is_deleted(slot))?;
+        Some(node.id(slot))
+    }
+
+    /// Finds an entry.
+    #[must_use]
+    pub fn get(&self, id: StreamId) -> Option<Entry<'_>> {
+        let position = self.find(id)?;
+        self.nodes[position.node].node.entry(position.slot)
+    }
+
+    /// Whether there is an entry with this ID.
+    #[must_use]
+    pub fn contains(&self, id: StreamId) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// Walks over the entries from one ID to another, both included.
+    #[must_use]
+    pub fn range(&self, from: StreamId, to: StreamId) -> Range<'_> {
+        let (start, end) = self.bounds(from, to);
+        Range::new(self, start, end)
+    }
+
+    /// Counts the entries from one ID to another, both included, but no more than `max`.
+    ///
+    /// Nodes that lie between are not looked into.
+    #[must_use]
+    pub fn count(&self, from: StreamId, to: StreamId, max: u64) -> u64 {
+        let (mut start, end) = self.bounds(from, to);
+        let mut count = 0;
+        while start < end && count < max {
+            let node = &self.nodes[start.node].node;
+            let slots_end = if start.node == end.node {
+                end.slot
+            } else {
+                node.slots()
+            };
+            count += node.live_among(start.slot..slots_end) as u64;
+            start = Position::start_of(start.node + 1);
+        }
+        count.min(max)
+    }
+
+    /// Whether an ID from `from` to `to` may have been in the log once and have left it. Never false when one did.
+    ///
+    /// Exact as long as the deleted entries in the range are only marked; see [`Log::delete`].
+    #[must_use]
+    pub fn may_have_lost(&self, from: StreamId, to: StreamId) -> bool {
+        if from > to {
+            return false;
+        }
+        let start = self.node_of(from);
+        for slot in self.nodes.range(start..) {
+            let node = &slot.node;
+            // The node before this one ends below `from` or below `to`, so the gap between them is looked at in part.
+            let gap_counts = node.losses.before && from < slot.base;
+            if gap_counts || node.may_have_lost(from, to) {
+                return true;
+            }
+            if to <= node.last() {
+                return false;
+            }
+        }
+        self.lost_at_end
+    }
+
+    /// Returns the positions of the first entry not below `from` and of the first one above `to`.
+    fn bounds(&self, from: StreamId, to: StreamId) -> (Position, Position) {
+        if from > to {
+            return (Position::default(), Position::default());
+        }
+        let end = match to.next() {
+            Some(after) => self.seek(after),
+            None => Position::start_of(self.nodes.len()),
+        };
+        (self.seek(from), end)
+    }
+
+    /// Returns the position of the first entry, deleted or not, whose ID is not below this one.
+    fn seek(&self, id: StreamId) -> Position {
+        let index = self.node_of(id);
+        match self.nodes.get(index) {
+            Some(slot) if slot.base < id => Position {
+                node: index,
+                slot: slot.node.seek(id),
+            },
+            _ => Position::start_of(index),
+        }
+    }
+
+    /// Returns the first node that ends at this ID or after it.
+    fn node_of(&self, id: StreamId) -> usize {
+        // Most look for what is newer than everything.
+        if self.last_slot_id().is_none_or(|last| last < id) {
+            return self.nodes.len();
+        }
+        let after = self.nodes.partition_point(|slot| slot.base <= id);
+        match after.checked_sub(1) {
+            Some(index) if self.nodes[index].node.last() >= id => index,
+            _ => after,
+        }
+    }
+
+    fn find(&self, id: StreamId) -> Option<Position> {
+        let position = self.seek(id);
+        let node = self.node(position.node)?;
+        let found = position.slot < node.slots()
+            && node.id(position.slot) == id
+            && !node.is_deleted(position.slot);
+        found.then_some(position)
+    }
+
+    /// Returns the greatest ID of the last node, deleted or not.
+    #[inline]
+    fn last_slot_id(&self) -> Option<StreamId> {
+        self.nodes.back().map(|slot| slot.node.last())
+    }
+
+    #[inline]
+    pub(crate) fn node(&self, index: usize) -> Option<&Node> {
+        self.nodes.get(index).map(|slot| &*slot.node)
+    }
+
+    /// Asserts what always holds.
+    ///
+    /// # Panics
+    ///
+    /// If it does not hold.
+    pub fn check(&self) {
+        for slot in &self.nodes {
+            assert_eq!(slot.base, slot.node.base());
+            slot.node.check();
+        }
+        let apart = |a: &&Slot, b: &&Slot| a.node.last() < b.base;
+        assert!(self.nodes.iter().is_sorted_by(apart), "nodes lie apart");
+        let nodes = || self.nodes.iter().map(|slot| &slot.node);
+        assert_eq!(self.len, nodes().map(|node| node.live() as u64).sum());
+        assert_eq!(self.node_bytes, nodes().map(|node| node.bytes()).sum());
+    }
+}
+
+impl Clone for Log {
+    /// Copies without the spare memory, so that the copy counts bytes of its own.
+    fn clone(&self) -> Self {
+        let nodes = self.nodes.clone();
+        let node_bytes = nodes.iter().map(|slot| slot.node.bytes()).sum();
+        Self {
+            nodes,
+            node_bytes,
+            ..*self
+        }
+    }
+}

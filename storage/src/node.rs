@@ -1,0 +1,367 @@
+//! A run of entries, packed.
+//!
+//! ```text
+//! data: names of the first entry | entry | entry | ...
+//! entry: header | ms | seq | if its names differ: count, then name, value, name, value ... else value, value ...
+//! header: bit 0 deleted, bit 1 names as the first entry's, bits 2-4 width of ms, bits 5-7 width of seq
+//! ```
+//!
+//! `ms` is counted from the node's first ID; so is `seq` within the first ID's millisecond, and else it is itself.
+//! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one.
+
+use crate::entry::Entry;
+use crate::entry::EntryHead;
+use crate::fields;
+use crate::id::StreamId;
+use crate::listpack_size;
+use crate::offsets::Offsets;
+
+/// When a node is full. Zero means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeLimits {
+    /// Bytes of a node in the reference's encoding.
+    pub bytes_max: usize,
+    /// Entries of a node, deleted ones included.
+    pub entries_max: usize,
+}
+
+impl Default for NodeLimits {
+    fn default() -> Self {
+        Self {
+            bytes_max: 4_096,
+            entries_max: 100,
+        }
+    }
+}
+
+/// A run of entries. A node in a log has at least one that is not deleted.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The ID of the first entry it ever had.
+    base: StreamId,
+    /// The ID of the last entry it ever had, were it deleted since.
+    last: StreamId,
+    data: Vec<u8>,
+    offsets: Offsets,
+    /// Fields of the first entry, whose names are at the front of the data.
+    name_count: usize,
+    /// Entries that were ever added. Fewer are in the data once deleted ones were dropped from it.
+    added: usize,
+    /// Entries that are not deleted.
+    live: usize,
+    /// Invariant: all before this one are deleted, and this one is not.
+    first_live: usize,
+    /// Bytes of the deleted entries in the data.
+    dead_bytes: usize,
+    /// Bytes of all that was ever added in the reference's encoding, but for the two counts in front.
+    listpack_bytes: usize,
+    /// What is known of IDs that left.
+    pub(crate) losses: Losses,
+}
+
+/// What IDs a node cannot account for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    /// A node that lay right before this one is gone.
+    pub(crate) before: bool,
+    /// Entries of this node's own range left without a mark in the data.
+    pub(crate) unmarked: bool,
+}
+
+impl Node {
+    /// Makes a node that has no entry yet; the first one is to have the ID `base`.
+    pub(crate) fn new(base: StreamId, buffers: Buffers) -> Self {
+        Self {
+            base,
+            last: base,
+            data: buffers.data,
+            offsets: buffers.offsets,
+            name_count: 0,
+            added: 0,
+            live: 0,
+            first_live: 0,
+            dead_bytes: 0,
+            listpack_bytes: listpack_size::EMPTY,
+            losses: Losses::default(),
+        }
+    }
+
+    /// Whether an entry whose names and values have `text_bytes` must go into another node.
+    #[inline]
+    pub(crate) fn is_full(&self, text_bytes: usize, limits: NodeLimits) -> bool {
+        let bytes_max = match limits.bytes_max {
+            0 => LISTPACK_BYTES_MAX,
+            max => max.min(LISTPACK_BYTES_MAX),
+        };
+        let counts = listpack_size::count(self.live) + listpack_size::count(self.added - self.live);
+        self.listpack_bytes + counts + text_bytes >= bytes_max
+            || (limits.entries_max != 0 && self.added >= limits.entries_max)
+    }
+
+    /// Adds an entry at the end.
+    #[inline]
+    pub(crate) fn append<'a>(
+        &mut self,
+        id: StreamId,
+        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        text_bytes: usize,
+    ) {
+        let parts = fields.len();
+        self.data.reserve(
+            text_bytes + parts * fields::OVERHEAD_MAX + EntryHead::BYTES_MAX + COUNT_BYTES_MAX,
+        );
+        if self.added == 0 {
+            self.put_shared_names(fields.clone());
+        }
+        let same_names =
+            parts == 2 * self.name_count && fields::have_names(fields.clone(), &self.data);
+        let start = self.data.len();
+        self.offsets.push(start);
+        EntryHead::new(self.base, id, same_names).put(&mut self.data);
+        self.listpack_bytes += self.id_listpack_bytes(id);
+        self.listpack_bytes += if same_names {
+            self.put_values(fields)
+        } else {
+            self.put_names_and_values(fields)
+        };
+        self.last = id;
+        self.added += 1;
+        self.live += 1;
+    }
+
+    fn put_shared_names<'a>(&mut self, fields: impl ExactSizeIterator<Item = &'a [u8]>) {
+        self.name_count = fields.len() / 2;
+        self.listpack_bytes += listpack_size::count(self.name_count) + listpack_size::count(0);
+        for name in fields.step_by(2) {
+            self.listpack_bytes += fields::put(&mut self.data, name);
+        }
+    }
+
+    #[inline]
+    fn put_values<'a>(&mut self, mut fields: impl ExactSizeIterator<Item = &'a [u8]>) -> usize {
+        let mut listpack_bytes = listpack_size::count(ID_ELEMENTS + fields.len() / 2);
+        while let (Some(_), Some(value)) = (fields.next(), fields.next()) {
+            listpack_bytes += fields::put(&mut self.data, value);
+        }
+        listpack_bytes
+    }
+
+    fn put_names_and_values<'a>(
+        &mut self,
+        fields: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> usize {
+        let count = fields.len() / 2;
+        fields::put_count(&mut self.data, count);
+        let mut listpack_bytes =
+            listpack_size::count(count) + listpack_size::count(ID_ELEMENTS + 1 + 2 * count);
+        for part in fields {
+            listpack_bytes += fields::put(&mut self.data, part);
+        }
+        listpack_bytes
+    }
+
+    /// The flags and the two differences to the node's first ID, which wrap around.
+    #[inline]
+    fn id_listpack_bytes(&self, id: StreamId) -> usize {
+        listpack_size::integer(0)
+            + listpack_size::integer(id.ms.wrapping_sub(self.base.ms).cast_signed())
+            + listpack_size::integer(id.seq.wrapping_sub(self.base.seq).cast_signed())
+    }
+
+    /// Marks an entry that was not deleted yet. The caller then looks whether anything is left, and calls
+    /// [`Node::tidy`] if so.
+    pub(crate) fn delete(&mut self, index: usize) {
+        let span = self.offsets.span(index, self.data.len());
+        self.dead_bytes += span.len();
+        EntryHead::mark_deleted(&mut self.data[span.start]);
+        self.live -= 1;
+        if index == self.first_live && self.live > 0 {
+            self.first_live = (index + 1..self.slots())
+                .find(|&index| !self.is_deleted(index))
+                .expect("a live entry is after the deleted ones");
+        }
+    }
+
+    /// Drops deleted entries from the data if they are more than half of it. What the node counts stays.
+    pub(crate) fn tidy(&mut self) {
+        let names_end = self.offsets.start(0);
+        let entry_bytes = self.data.len() - names_end;
+        if self.dead_bytes < DEAD_BYTES_MIN || self.dead_bytes * 2 <= entry_bytes {
+            return;
+        }
+        let mut data = Vec::with_capacity(self.data.len() - self.dead_bytes);
+        let mut offsets = Offsets::with_capacity(self.live);
+        data.extend_from_slice(&self.data[..names_end]);
+        for index in (self.first_live..self.slots()).filter(|&index| !self.is_deleted(index)) {
+            offsets.push(data.len());
+            data.extend_from_slice(&self.data[self.offsets.span(index, self.data.len())]);
+        }
+        self.data = data;
+        self.offsets = offsets;
+        self.first_live = 0;
+        self.dead_bytes = 0;
+        self.losses.unmarked = true;
+    }
+
+    /// Gives spare memory up, since nothing will be added, and returns it for the next node.
+    pub(crate) fn close(&mut self) -> Buffers {
+        let spare = self.data.capacity() - self.data.len();
+        // A big node keeps its buffers: copying costs more than what is spared.
+        if self.data.capacity() > REUSED_BYTES_MAX {
+            if spare * 8 > self.data.capacity() {
+                self.data.shrink_to_fit();
+            }
+            return Buffers::default();
+        }
+        let data = self.data.to_vec();
+        let offsets = self.offsets.to_exact();
+        let mut buffers = Buffers {
+            data: std::mem::replace(&mut self.data, data),
+            offsets: std::mem::replace(&mut self.offsets, offsets),
+        };
+        buffers.data.clear();
+        buffers.offsets.clear();
+        buffers
+    }
+
+    pub(crate) const fn base(&self) -> StreamId {
+        self.base
+    }
+
+    pub(crate) const fn last(&self) -> StreamId {
+        self.last
+    }
+
+    pub(crate) const fn live(&self) -> usize {
+        self.live
+    }
+
+    pub(crate) const fn first_live(&self) -> usize {
+        self.first_live
+    }
+
+    /// Counts the entries in the data, deleted ones included; each has an index below this.
+    #[inline]
+    pub(crate) fn slots(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Counts the live entries among some of the slots.
+    pub(crate) fn live_among(&self, slots: std::ops::Range<usize>) -> usize {
+        if self.live == self.slots() {
+            slots.len()
+        } else {
+            slots.filter(|&index| !self.is_deleted(index)).count()
+        }
+    }
+
+    /// Returns the first slot whose ID is not below this one.
+    pub(crate) fn seek(&self, id: StreamId) -> usize {
+        let mut low = 0;
+        let mut high = self.slots();
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.id(middle) < id {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Returns the ID of an entry, deleted or not.
+    #[inline]
+    pub(crate) fn id(&self, index: usize) -> StreamId {
+        EntryHead::take(&self.data[self.offsets.start(index)..])
+            .0
+            .id(self.base)
+    }
+
+    #[inline]
+    pub(crate) fn is_deleted(&self, index: usize) -> bool {
+        EntryHead::has_deleted_mark(self.data[self.offsets.start(index)])
+    }
+
+    /// Returns an entry unless it is deleted.
+    #[inline]
+    pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        let span = self.offsets.span(index, self.data.len());
+        let (head, len) = EntryHead::take(&self.data[span.start..]);
+        if head.is_deleted() {
+            return None;
+        }
+        let id = head.id(self.base);
+        let body = &self.data[span.start + len..span.end];
+        Some(if head.has_same_names() {
+            Entry::sharing_names(id, &self.data, self.name_count, body)
+        } else {
+            Entry::with_names(id, body)
+        })
+    }
+
+    /// Whether an entry with an ID from `from` to `to` may have left. Never false when one did.
+    pub(crate) fn may_have_lost(&self, from: StreamId, to: StreamId) -> bool {
+        if to < self.base || from > self.last {
+            return false;
+        }
+        self.losses.unmarked || (self.dead_bytes > 0 && self.has_mark_between(from, to))
+    }
+
+    fn has_mark_between(&self, from: StreamId, to: StreamId) -> bool {
+        (self.seek(from)..self.slots())
+            .take_while(|&index| self.id(index) <= to)
+            .any(|index| self.is_deleted(index))
+    }
+
+    /// Returns the bytes of memory held.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.data.capacity() + self.offsets.bytes()
+    }
+
+    /// Asserts what always holds for a node in a log.
+    pub(crate) fn check(&self) {
+        let ids: Vec<_> = (0..self.slots()).map(|index| self.id(index)).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b), "IDs ascend");
+        assert!(ids.first().is_some_and(|first| self.base <= *first));
+        assert!(ids.last().is_some_and(|last| *last <= self.last));
+        let (dead, live): (Vec<_>, Vec<_>) =
+            (0..self.slots()).partition(|&index| self.is_deleted(index));
+        assert_eq!(live.len(), self.live, "the live ones are counted");
+        assert_eq!(live.first(), Some(&self.first_live), "there is a live one");
+        let dead_bytes: usize = dead
+            .iter()
+            .map(|&index| self.offsets.span(index, self.data.len()).len())
+            .sum();
+        assert_eq!(dead_bytes, self.dead_bytes, "the deleted ones are measured");
+        assert!(self.slots() <= self.added);
+        assert!(self.slots() == self.added || self.losses.unmarked);
+    }
+}
+
+/// Empty buffers of a node that was closed, for the next one: it will need about as much.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffers {
+    data: Vec<u8>,
+    offsets: Offsets,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self {
+            data: Vec::new(),
+            offsets: Offsets::with_capacity(0),
+        }
+    }
+}
+
+/// The reference never makes a node bigger, whatever is configured.
+const LISTPACK_BYTES_MAX: usize = 1 << 30;
+/// Elements of an entry beside its fields: flags, ms, seq. The reference counts them at the entry's end.
+const ID_ELEMENTS: usize = 3;
+const COUNT_BYTES_MAX: usize = 10;
+/// Fewer deleted bytes than this are not worth a rewrite of the node.
+const DEAD_BYTES_MIN: usize = 128;
+/// Buffers up to this size pass from a closed node to the next.
+const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -1,0 +1,104 @@
+//! Walks over a part of a log, from either end.
+
+use crate::entry::Entry;
+use crate::id::StreamId;
+use crate::log::Log;
+use crate::node::Node;
+
+/// Where an entry is, or would be. The place after a node's last entry is that before the next node's first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) node: usize,
+    pub(crate) slot: usize,
+}
+
+impl Position {
+    #[inline]
+    pub(crate) const fn start_of(node: usize) -> Self {
+        Self { node, slot: 0 }
+    }
+}
+
+/// Walks over a part of a log; see [`Log::range`].
+#[derive(Clone, Debug)]
+pub struct Range<'a> {
+    log: &'a Log,
+    start: Position,
+    end: Position,
+    /// The node that `start` lies in, at hand. None if that is the end of the log.
+    front: Option<&'a Node>,
+    /// The node that `end` lies in, at hand. None if that is the end of the log.
+    back: Option<&'a Node>,
+}
+
+impl<'a> Range<'a> {
+    #[inline]
+    pub(crate) fn new(log: &'a Log, start: Position, end: Position) -> Self {
+        Self {
+            log,
+            start,
+            end,
+            front: log.node(start.node),
+            back: log.node(end.node),
+        }
+    }
+}
+
+impl<'a> Iterator for Range<'a> {
+    type Item = Entry<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry<'a>> {
+        while self.start < self.end {
+            let node = self.front?;
+            if self.start.slot == node.slots() {
+                self.start = Position::start_of(self.start.node + 1);
+                self.front = self.log.node(self.start.node);
+                continue;
+            }
+            let slot = self.start.slot;
+            self.start.slot += 1;
+            if let Some(entry) = node.entry(slot) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+}
+
+impl DoubleEndedIterator for Range<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        while self.start < self.end {
+            if self.end.slot == 0 {
+                let node = self.end.node - 1;
+                self.back = self.log.node(node);
+                let slot = self.back?.slots();
+                self.end = Position { node, slot };
+                continue;
+            }
+            self.end.slot -= 1;
+            if let Some(entry) = self.back?.entry(self.end.slot) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+}
+
+impl Log {
+    /// Walks over all entries.
+    #[must_use]
+    pub fn iter(&self) -> Range<'_> {
+        self.range(StreamId::MIN, StreamId::MAX)
+    }
+}
+
+impl<'a> IntoIterator for &'a Log {
+    type Item = Entry<'a>;
+    type IntoIter = Range<'a>;
+
+    fn into_iter(self) -> Range<'a> {
+        self.iter()
+    }
+}

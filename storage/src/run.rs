@@ -1,0 +1,286 @@
+//! A run: up to 128 neighbouring pending entries, and what holds for all of them.
+//!
+//! The summary lets a search pass over a whole run: nothing in it was delivered before `oldest`,
+//! and nothing in it belongs to a consumer whose bit is not set in `consumers`. Both are bounds.
+//! They get loose when entries leave, since looking for the next oldest would cost more than it
+//! saves, and tight again whenever the run is gone through anyway.
+
+use crate::id::StreamId;
+use crate::time::UnixMillis;
+
+/// Most entries in a run: small enough to search and to move within a microsecond, large enough
+/// for the directory of runs to stay small.
+pub(crate) const RUN_ENTRIES_MAX: usize = 128;
+
+/// Slots that the first run of a group has room for.
+const FIRST_SLOTS: usize = 4;
+
+/// Runs shorter than this are not worth compacting.
+const COMPACT_ENTRIES_MIN: usize = 32;
+
+/// One pending entry as it lies in a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: StreamId,
+    pub(crate) delivered_at: UnixMillis,
+    /// The index of the consumer, or [`Slot::DEAD`].
+    pub(crate) consumer: u32,
+    /// How often it was delivered, or [`Slot::MANY`].
+    pub(crate) deliveries: u32,
+}
+
+const _: () = assert!(size_of::<Slot>() == 32);
+
+impl Slot {
+    /// Marks a slot whose entry has left. It keeps its ID, so that the run stays searchable.
+    pub(crate) const DEAD: u32 = u32::MAX;
+    /// The count does not fit and is kept beside the runs.
+    pub(crate) const MANY: u32 = u32::MAX;
+
+    pub(crate) fn is_live(&self) -> bool {
+        self.consumer != Self::DEAD
+    }
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// A copy of the first slot's ID, so that the directory is searched without going there.
+    first: StreamId,
+    slots: Vec<Slot>,
+    oldest: UnixMillis,
+    consumers: u64,
+    live: u32,
+}
+
+impl Run {
+    /// Makes a run that has room for a few entries, or for as many as a run may have.
+    pub(crate) fn new(slot: Slot, room: Room) -> Self {
+        let mut slots = Vec::with_capacity(match room {
+            Room::Few => FIRST_SLOTS,
+            Room::Full => RUN_ENTRIES_MAX,
+        });
+        slots.push(slot);
+        Self {
+            first: slot.id,
+            slots,
+            oldest: slot.delivered_at,
+            consumers: Self::bit(slot.consumer),
+            live: 1,
+        }
+    }
+
+    /// Adds a slot behind all others.
+    pub(crate) fn push(&mut self, slot: Slot) {
+        debug_assert!(slot.id > self.last());
+        self.grow();
+        self.slots.push(slot);
+        self.live += 1;
+        self.cover(slot);
+    }
+
+    /// Puts a slot whose ID is not here at its place.
+    pub(crate) fn insert(&mut self, slot: Slot) {
+        let at = self.seek(slot.id);
+        self.grow();
+        self.slots.insert(at, slot);
+        self.first = self.slots[0].id;
+        self.live += 1;
+        self.cover(slot);
+    }
+
+    /// Replaces the slot with the same ID, living or dead.
+    pub(crate) fn replace(&mut self, at: usize, slot: Slot) {
+        let old = self.slots[at];
+        debug_assert_eq!(old.id, slot.id);
+        self.slots[at] = slot;
+        self.live += u32::from(!old.is_live());
+        self.cover(slot);
+        if old.is_live() && old.delivered_at == self.oldest && slot.delivered_at > self.oldest {
+            self.tighten();
+        }
+    }
+
+    /// Marks the entry at this place as gone.
+    pub(crate) fn kill(&mut self, at: usize) {
+        debug_assert!(self.slots[at].is_live());
+        self.slots[at].consumer = Slot::DEAD;
+        self.live -= 1;
+    }
+
+    /// Makes the bounds of the summary exact.
+    pub(crate) fn tighten(&mut self) {
+        let (mut oldest, mut consumers) = (UnixMillis(u64::MAX), 0);
+        for slot in self.slots.iter().filter(|slot| slot.is_live()) {
+            oldest = oldest.min(slot.delivered_at);
+            consumers |= Self::bit(slot.consumer);
+        }
+        (self.oldest, self.consumers) = (oldest, consumers);
+    }
+
+    /// Drops dead slots, and the memory they took if `shrink` says so.
+    pub(crate) fn compact(&mut self, shrink: Shrink) {
+        debug_assert!(self.live > 0);
+        self.slots.retain(Slot::is_live);
+        self.first = self.slots[0].id;
+        if shrink == Shrink::ToFit {
+            self.slots.shrink_to_fit();
+        }
+        self.tighten();
+    }
+
+    /// Cuts the run in two halves and returns the upper one.
+    pub(crate) fn split(&mut self) -> Self {
+        let middle = self.slots.len() / 2;
+        let mut slots = Vec::with_capacity(RUN_ENTRIES_MAX);
+        slots.extend_from_slice(&self.slots[middle..]);
+        self.slots.truncate(middle);
+
+        let live = count_live(&slots);
+        self.live -= live;
+        let mut upper = Self {
+            first: slots[0].id,
+            slots,
+            oldest: self.oldest,
+            consumers: self.consumers,
+            live,
+        };
+        upper.tighten();
+        self.tighten();
+        upper
+    }
+
+    /// Takes over the slots of the run behind it.
+    pub(crate) fn absorb(&mut self, next: &Self) {
+        debug_assert!(next.first > self.last());
+        self.slots.extend(next.slots.iter().filter(|s| s.is_live()));
+        self.live += next.live;
+        self.oldest = self.oldest.min(next.oldest);
+        self.consumers |= next.consumers;
+    }
+
+    /// The place of an ID, living or dead, or where it would belong.
+    pub(crate) fn find(&self, id: StreamId) -> Result<usize, usize> {
+        self.slots.binary_search_by(|slot| slot.id.cmp(&id))
+    }
+
+    /// The place of the first slot that is not below `id`.
+    pub(crate) fn seek(&self, id: StreamId) -> usize {
+        if id <= self.first {
+            return 0;
+        }
+        self.slots.partition_point(|slot| slot.id < id)
+    }
+
+    /// Whether so many slots are dead that they should go.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.slots.len() >= COMPACT_ENTRIES_MIN && self.live as usize * 4 <= self.slots.len()
+    }
+
+    /// Whether no slot can be added, dead ones counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.slots.len() >= RUN_ENTRIES_MAX
+    }
+
+    /// The bits of all consumers that have entries here.
+    pub(crate) fn consumers(&self) -> u64 {
+        self.consumers
+    }
+
+    /// Whether an entry of this consumer may be here.
+    pub(crate) fn may_hold(&self, consumer: u32) -> bool {
+        self.consumers & Self::bit(consumer) != 0
+    }
+
+    /// No entry here was delivered before this.
+    pub(crate) fn oldest(&self) -> UnixMillis {
+        self.oldest
+    }
+
+    /// No ID here is below this one.
+    pub(crate) fn first(&self) -> StreamId {
+        self.first
+    }
+
+    /// No ID here is above this one.
+    pub(crate) fn last(&self) -> StreamId {
+        self.slots.last().map_or(self.first, |slot| slot.id)
+    }
+
+    /// Living entries.
+    pub(crate) fn live(&self) -> usize {
+        self.live as usize
+    }
+
+    /// Living entries from this place on.
+    pub(crate) fn live_from(&self, at: usize) -> usize {
+        match at {
+            0 => self.live(),
+            _ => count_live(&self.slots[at..]) as usize,
+        }
+    }
+
+    /// All slots, living and dead.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// Slots that memory is held for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// Panics if the run contradicts itself.
+    pub(crate) fn check(&self) {
+        assert!(self.slots.is_sorted_by(|a, b| a.id < b.id));
+        assert!(self.slots.len() <= RUN_ENTRIES_MAX);
+        assert_eq!(self.first, self.slots[0].id);
+        assert_eq!(self.live, count_live(&self.slots));
+        assert!(self.live > 0, "an empty run was kept");
+        for slot in self.slots.iter().filter(|slot| slot.is_live()) {
+            assert!(self.oldest <= slot.delivered_at);
+            assert!(self.may_hold(slot.consumer));
+        }
+    }
+
+    /// The consumer's bit in [`Self::consumers`].
+    pub(crate) fn bit(consumer: u32) -> u64 {
+        1 << (consumer % 64)
+    }
+
+    /// Makes room for one more slot: twice the room, but never more than a run can use.
+    fn grow(&mut self) {
+        let len = self.slots.len();
+        if len == self.slots.capacity() {
+            let room = (len * 2).clamp(FIRST_SLOTS, RUN_ENTRIES_MAX).max(len + 1);
+            self.slots.reserve_exact(room - len);
+        }
+    }
+
+    fn cover(&mut self, slot: Slot) {
+        self.oldest = self.oldest.min(slot.delivered_at);
+        self.consumers |= Self::bit(slot.consumer);
+    }
+}
+
+/// How many more entries a new run is expected to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Room {
+    /// It is the first one of a group, and most groups have little in flight.
+    Few,
+    /// It follows a full one.
+    Full,
+}
+
+/// What becomes of memory that [`Run::compact`] no longer needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shrink {
+    /// It is kept, since more entries are about to come.
+    Keep,
+    /// It is given back.
+    ToFit,
+}
+
+fn count_live(slots: &[Slot]) -> u32 {
+    slots.iter().map(|slot| u32::from(slot.is_live())).sum()
+}
