@@ -107,3 +107,40 @@ impl Error for CodecError {
 
 /// Bytes to make room for at once, however long the client says that its argument is.
 const RESERVED_BYTES_MAX: usize = 64 * 1_024;
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::codec::Decoder as _;
+    use tokio_util::codec::Encoder as _;
+
+    use super::*;
+
+    #[test]
+    fn frames_come_out_as_they_went_in() {
+        let mut codec = Codec::new(Limits::default());
+        let mut wire = BytesMut::from("\r\n*0\r\n");
+        let sent: OwnedRequest = ["SET", "key", ""].iter().collect();
+        codec.encode(sent.as_request(), &mut wire).unwrap();
+        wire.extend_from_slice(b"PING\r\n*1\r\n$3\r\nab");
+
+        let mut received = Vec::new();
+        while let Some(request) = codec.decode(&mut wire).unwrap() {
+            received.push(format!("{request:?}"));
+        }
+
+        assert_eq!(received, [r#"["SET", "key", ""]"#, r#"["PING"]"#]);
+        assert_eq!(wire, "*1\r\n$3\r\nab");
+    }
+
+    #[test]
+    fn what_came_before_a_fault_comes_out_first() {
+        let mut codec = Codec::new(Limits::UNAUTHENTICATED);
+        let mut wire = BytesMut::from("PING\r\n*11\r\n");
+
+        assert!(codec.decode(&mut wire).unwrap().is_some());
+        let fault = codec.decode(&mut wire).unwrap_err();
+
+        let text = "Protocol error: unauthenticated multibulk length";
+        assert_eq!(fault.to_string(), text);
+    }
+}

@@ -270,7 +270,7 @@ impl Half {
     ) -> Result<Option<usize>, ProtocolError> {
         let count = match short_number(&input[self.at..]) {
             Some((count, bytes)) => {
-                self.at += bytes;
+                self.step_over(bytes);
                 count
             }
             None => match self.read_long_count(input, limits)? {
@@ -311,7 +311,7 @@ impl Half {
         let rest = &input[self.at..];
         let len = match short_number(rest) {
             Some((len, bytes)) if rest[0] == b'$' => {
-                self.at += bytes;
+                self.step_over(bytes);
                 len
             }
             _ => match self.read_long_len(input, limits)? {
@@ -378,9 +378,15 @@ impl Half {
         if input[self.at + line.len() + 1] != b'\n' {
             return Err(ProtocolError::InvalidLineEnd);
         }
-        self.at += line.len() + 2;
-        self.scanned = 0;
+        self.step_over(line.len() + 2);
         Ok(())
+    }
+
+    /// Goes on behind a line of so many bytes, its line end included.
+    #[inline]
+    fn step_over(&mut self, line_bytes: usize) {
+        self.at += line_bytes;
+        self.scanned = 0;
     }
 }
 

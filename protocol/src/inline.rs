@@ -108,3 +108,61 @@ fn hex_value(digit: u8) -> u8 {
         _ => digit.to_ascii_lowercase() - b'a' + 10,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each was sent to the reference behind ECHO.
+    #[test]
+    fn words_are_split_as_the_reference_splits_them() {
+        let cases: [(&[u8], &[&[u8]]); 17] = [
+            (b"", &[]),
+            (b" \t\x0b\x0c\r ", &[]),
+            (b"a b", &[b"a", b"b"]),
+            (b"a\rb", &[b"a", b"b"]),
+            (b"\x0ba\x0bb", &[b"a\x0bb"]),
+            (b"\"\"", &[b""]),
+            (b"\"\" ''", &[b"", b""]),
+            (b"\"a\"b", &[b"ab"]),
+            (b"a'b c'd\"e f\"", &[b"ab cde f"]),
+            (br#""\n\r\t\b\a\q\\\"""#, &[b"\n\r\t\x08\x07q\\\""]),
+            (br#""\x00\xfF\x4""#, &[b"\x00\xffx4"]),
+            (br"'\n\''", &[b"\\n'"]),
+            (b"\xff\xfe", &[b"\xff\xfe"]),
+            // An escape needs something behind it; here the quote has to be closed.
+            (br#""\""#, &[b"\\"]),
+            (br#""\x41""#, &[b"A"]),
+            (br"'a\'", &[b"a\\"]),
+            (br"\n", &[b"\\n"]),
+        ];
+        for (line, words) in cases {
+            let words = words.iter().map(|word| word.to_vec()).collect();
+            assert_eq!(split_up(line), Ok(words), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_ends_inside_quotes_is_refused() {
+        for line in [
+            &b"\""[..],
+            b"'",
+            b"a \"b",
+            b"a'b",
+            b"\"a\\",
+            b"\"\\x41",
+            b"\"a'",
+        ] {
+            let fault = Err(ProtocolError::UnbalancedQuotes);
+            assert_eq!(split_up(line), fault, "{line:?}");
+        }
+    }
+
+    fn split_up(line: &[u8]) -> Result<Vec<Vec<u8>>, ProtocolError> {
+        let mut spans = Vec::new();
+        let mut bytes = Vec::new();
+        split(line, &mut spans, &mut bytes)?;
+        let request = crate::Request::new(&spans, &bytes);
+        Ok(request.iter().map(<[u8]>::to_vec).collect())
+    }
+}

@@ -395,3 +395,6 @@ const VERBATIM_FORMAT: &[u8] = b"txt:";
 const HEADER_BYTES_MAX: usize = DIGITS_MAX + 3;
 /// The longest line: a header and an ID of two numbers.
 const LINE_BYTES_MAX: usize = 2 * DIGITS_MAX + 1 + 2 + 5;
+
+#[cfg(test)]
+mod tests;

@@ -205,3 +205,36 @@ impl<T: fmt::Display> fmt::Debug for DisplayAsDebug<T> {
         write!(f, "\"{}\"", self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_reached_from_both_ends() {
+        let owned: OwnedRequest = ["XADD", "key", "*"].iter().collect();
+        let request = owned.as_request();
+
+        assert_eq!(request.len(), 3);
+        assert_eq!(request.byte_len(), 8);
+        assert_eq!(request.get(1), Some(&b"key"[..]));
+        assert_eq!(request.get(3), None);
+        assert_eq!(request.iter().next_back(), Some(&b"*"[..]));
+        assert_eq!(request.iter().skip(1).len(), 2);
+        assert!(request.iter().rev().eq([&b"*"[..], b"key", b"XADD"]));
+    }
+
+    #[test]
+    fn skipping_leaves_the_rest_or_nothing() {
+        let owned: OwnedRequest = ["DEL", "a", "b\n"].iter().collect();
+        let request = owned.as_request();
+
+        assert!(request.skip(1).iter().eq([&b"a"[..], b"b\n"]));
+        assert!(request.skip(3).is_empty());
+        assert!(request.skip(4).is_empty());
+        assert_eq!(
+            format!("{:?}", request.skip(1).to_owned()),
+            r#"["a", "b\n"]"#
+        );
+    }
+}

@@ -315,3 +315,6 @@ const DECIMALS: usize = 17;
 const DECIMALS_UNIT: u64 = 10_u64.pow(17);
 /// The longest text that is read, as in the reference.
 const TEXT_BYTES_MAX: usize = 5 * 1_024 - 1;
+
+#[cfg(test)]
+mod tests;
