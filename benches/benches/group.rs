@@ -1,8 +1,8 @@
 //! How fast do consumers of a group read entries and acknowledge them, by what else is pending and by
 //! how many they are?
 //!
-//! Bad news would be a cycle that costs more because much is pending elsewhere, or because the group has
-//! many consumers: all should read alike.
+//! Bad news would be a cycle that costs more because the group has many consumers, or that costs in
+//! proportion to what is pending elsewhere: a search may take a step more each time that doubles.
 
 mod support;
 

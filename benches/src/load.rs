@@ -160,8 +160,7 @@ impl Outcome {
     fn on_answer(&mut self, answer: &Answer, start: Instant) {
         self.units += answer.units;
         self.elapsed = answer.at - start;
-        let nanos = u64::try_from((answer.at - answer.asked_at).as_nanos()).unwrap_or(u64::MAX);
-        self.latency.saturating_record(nanos);
+        record(&mut self.latency, answer.at - answer.asked_at);
     }
 
     /// Adds what another thread did at the same time.
@@ -185,6 +184,11 @@ impl Outcome {
 pub(crate) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LATENCY_NANOS_MAX, SIGNIFICANT_DIGITS)
         .expect("a minute with three digits is within what a histogram takes")
+}
+
+/// Records a time in a histogram of nanoseconds.
+pub(crate) fn record(latency: &mut Histogram<u64>, time: Duration) {
+    latency.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
 
 /// The connections of one thread.

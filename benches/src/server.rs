@@ -16,6 +16,7 @@ use crate::usage::Usage;
 
 /// A server that takes connections; one that was started here ends with this value.
 pub(crate) struct Server {
+    peer: Peer,
     name: String,
     address: SocketAddr,
     process: Option<Process>,
@@ -50,10 +51,30 @@ impl Server {
             .and_then(|info| name_in(&info))
             .unwrap_or_else(|| name_of(peer));
         Ok(Self {
+            peer: peer.clone(),
             name,
             address,
             process,
         })
+    }
+
+    /// Starts one more of the same kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`], and [`Fault::Usage`] if this one was not started here.
+    pub(crate) fn start_another(&self) -> Result<Self, Fault> {
+        match self.peer {
+            Peer::Address(address) => Err(Fault::Usage(format!(
+                "how {address} is started is not known"
+            ))),
+            Peer::Tailrace(_) | Peer::Program { .. } => Self::start(&self.peer),
+        }
+    }
+
+    /// Tells whether it was started here.
+    pub(crate) fn was_started(&self) -> bool {
+        self.process.is_some()
     }
 
     /// Returns the name and the version, for people.

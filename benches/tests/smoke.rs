@@ -145,6 +145,7 @@ fn answer(streams: &mut HashMap<Vec<u8>, Stream>, args: &[Vec<u8>], faulty: Faul
             stream.added += 1;
             bulk(&format!("{}-0", stream.added))
         }
+        (b"XRANGE" | b"XREVRANGE", _) => entries(1, 100),
         (b"XREADGROUP", _) => {
             let count: usize = std::str::from_utf8(&args[5]).unwrap().parse().unwrap();
             read(streams.entry(args[7].clone()).or_default(), count)
@@ -158,11 +159,17 @@ fn read(stream: &mut Stream, count: usize) -> Vec<u8> {
     if count == 0 {
         return b"*-1\r\n".to_vec();
     }
-    let mut reply = format!("*1\r\n*2\r\n$3\r\nkey\r\n*{count}\r\n").into_bytes();
-    for _ in 0..count {
-        stream.delivered += 1;
+    let mut reply = b"*1\r\n*2\r\n$3\r\nkey\r\n".to_vec();
+    reply.extend(entries(stream.delivered + 1, count));
+    stream.delivered += count;
+    reply
+}
+
+fn entries(first: usize, count: usize) -> Vec<u8> {
+    let mut reply = format!("*{count}\r\n").into_bytes();
+    for number in first..first + count {
         reply.extend(b"*2\r\n");
-        reply.extend(bulk(&format!("{}-0", stream.delivered)));
+        reply.extend(bulk(&format!("{number}-0")));
         reply.extend(b"*2\r\n$1\r\nf\r\n$1\r\nv\r\n");
     }
     reply

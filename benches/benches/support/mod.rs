@@ -13,6 +13,10 @@ use tailrace_storage::StreamId;
 use tailrace_storage::Tracking;
 use tailrace_storage::UnixMillis;
 
+/// What the server allocates with.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The lengths to measure at; with the tests, where everything runs once, only the shorter ones.
 pub(crate) fn lengths<const N: usize>(lengths: [usize; N]) -> impl Iterator<Item = usize> {
     let max = if is_measuring() {

@@ -26,6 +26,7 @@ use plotters::style::text_anchor::VPos;
 use super::format::short;
 use super::format::times;
 use crate::fault::Fault;
+use crate::results::Figure;
 use crate::results::Results;
 use crate::results::Row;
 
@@ -71,7 +72,7 @@ fn draw(results: &Results, svg: &mut String) -> Drawn {
 fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
     let title = format!("{} against {}", results.subject, results.against);
     write(area, &title, (MARGIN, 36), &bold(24, &INK))?;
-    let how = "How many times better. Dot: ratio of the medians. Line: least and most of the runs.";
+    let how = "How many times better. Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree.";
     write(area, how, (MARGIN, 64), &plain(13, &FAINT))?;
 
     let one = scale.x(1.0);
@@ -107,7 +108,7 @@ fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
 
 fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     let ratio = row.ratio();
-    let color = if ratio.median >= 1.0 { &BETTER } else { &WORSE };
+    let color = color_of(ratio);
     write(area, row.name, (MARGIN, middle - 8), &bold(15, &INK))?;
     write(
         area,
@@ -139,6 +140,17 @@ fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     )?;
     let style = ending(&bold(15, color));
     write(area, &times(ratio.median), (WIDTH - MARGIN, middle), &style)
+}
+
+/// Where some runs say better and others worse, neither is claimed.
+fn color_of(ratio: Figure) -> &'static RGBColor {
+    if ratio.min > 1.0 {
+        &BETTER
+    } else if ratio.max < 1.0 {
+        &WORSE
+    } else {
+        &FAINT
+    }
 }
 
 fn write(area: &Area<'_>, text: &str, at: (i32, i32), style: &TextStyle<'_>) -> Drawn {
@@ -269,6 +281,13 @@ mod tests {
         assert_eq!(scale.x(f64::INFINITY), PLOT_RIGHT);
         assert!(scale.ticks().count() <= 10);
         assert!(scale.ticks().any(|(_, name)| name == "1"));
+    }
+
+    #[test]
+    fn runs_that_disagree_claim_nothing() {
+        let row = row(Unit::rate("entries/s"), &[3.0, 3.0, 0.9], &[1.0, 1.0, 1.0]);
+
+        assert_eq!(color_of(row.ratio()), &FAINT);
     }
 
     #[test]

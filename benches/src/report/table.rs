@@ -75,7 +75,7 @@ fn figures(results: &Results) -> String {
 
 fn costs(results: &Results) -> String {
     let mut rows = vec![cells([
-        "one write with its replies, µs",
+        "latency, µs",
         "server",
         "p50",
         "p99",
@@ -85,7 +85,8 @@ fn costs(results: &Results) -> String {
         "cores busy",
         "resident MiB",
     ])];
-    for row in &results.rows {
+    let has_requests = |row: &&Row| !row.subject.latency().is_empty();
+    for row in results.rows.iter().filter(has_requests) {
         rows.push(cost(row.name, &results.subject, &row.subject));
         rows.push(cost("", &results.against, &row.against));
     }
@@ -94,15 +95,20 @@ fn costs(results: &Results) -> String {
 
 fn cost(name: &str, server: &str, series: &Series) -> Vec<String> {
     let latency = series.latency();
-    let at = |quantile| micros(latency.value_at_quantile(quantile));
-    let unknown = || "?".to_owned();
+    let unknown = || "-".to_owned();
+    let at = |quantile| {
+        if latency.is_empty() {
+            return unknown();
+        }
+        micros(latency.value_at_quantile(quantile))
+    };
     cells([
         name,
         server,
         &at(0.5),
         &at(0.99),
         &at(0.999),
-        &micros(latency.max()),
+        &at(1.0),
         &series.cpu_seconds().map_or_else(unknown, short),
         &series.cores().map_or_else(unknown, short),
         &series.memory_bytes().map_or_else(unknown, mebibytes),
@@ -161,9 +167,9 @@ a machine
 median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better   least    most
 add/p16             entries/s          3.00 M    67 %    1.00 M     0 %        3.00 x  2.00 x  4.00 x
 
-one write with its replies, µs  server           p50   p99  p99.9   max  cpu s a run  cores busy  resident MiB
-add/p16                         Tailrace 0.1.0  1.50  1.50   1.50  1.50         1.00        0.50             ?
-                                Valkey 9        1.50  1.50   1.50  1.50         1.00        0.50             ?
+latency, µs  server           p50   p99  p99.9   max  cpu s a run  cores busy  resident MiB
+add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50         1.00        0.50             -
+             Valkey 9        1.50  1.50   1.50  1.50         1.00        0.50             -
 ";
         assert_eq!(table(&results), expected);
     }

@@ -12,8 +12,15 @@ use crate::load::Talker;
 
 /// Adds entries.
 pub(super) struct Add {
-    pub(super) pipeline: u32,
-    pub(super) name: &'static str,
+    pipeline: u32,
+    name: &'static str,
+}
+
+impl Add {
+    /// Adds with so many commands in a write.
+    pub(super) const fn new(pipeline: u32, name: &'static str) -> Self {
+        Self { pipeline, name }
+    }
 }
 
 impl Workload for Add {

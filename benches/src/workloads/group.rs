@@ -16,8 +16,15 @@ use crate::resp::push_header;
 
 /// Reads and acknowledges.
 pub(super) struct Group {
-    pub(super) count: u32,
-    pub(super) name: &'static str,
+    count: u32,
+    name: &'static str,
+}
+
+impl Group {
+    /// Reads so many entries at a time.
+    pub(super) const fn new(count: u32, name: &'static str) -> Self {
+        Self { count, name }
+    }
 }
 
 impl Workload for Group {

@@ -6,11 +6,15 @@
 mod add;
 mod entries;
 mod group;
+mod memory;
+mod range;
+mod startup;
 
 use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
 
+use self::range::Direction;
 use crate::control::Control;
 use crate::fault::Fault;
 use crate::load::Bounds;
@@ -21,14 +25,14 @@ use crate::server::Server;
 
 /// All workloads, in the order of the report.
 pub(crate) const ALL: &[&dyn Workload] = &[
-    &add::Add {
-        pipeline: 16,
-        name: "add/p16",
-    },
-    &group::Group {
-        count: 10,
-        name: "group/10",
-    },
+    &add::Add::new(1, "add/p1"),
+    &add::Add::new(16, "add/p16"),
+    &add::Add::new(64, "add/p64"),
+    &range::Range::new(Direction::Ahead, "range/100"),
+    &range::Range::new(Direction::Back, "revrange/100"),
+    &group::Group::new(10, "group/10"),
+    &memory::Memory,
+    &startup::Startup,
 ];
 
 /// Something that both servers are asked to do.
@@ -43,6 +47,11 @@ pub(crate) trait Workload: Sync {
 
     /// The unit of the figure.
     fn unit(&self) -> Unit;
+
+    /// Whether it starts servers of its own, so that a server that runs already cannot do it.
+    fn starts_servers(&self) -> bool {
+        false
+    }
 
     /// Lays out what a run needs; not measured.
     ///
@@ -95,13 +104,6 @@ impl Unit {
     }
 
     /// A unit of which less is better.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "no workload measures a cost yet; results and chart take both"
-        )
-    )]
     pub(crate) const fn cost(name: &'static str) -> Self {
         Self {
             name,
@@ -143,6 +145,26 @@ impl<'a> Site<'a> {
         )]
         let scaled = (f64::from(full) * self.scale) as u64;
         scaled.max(1)
+    }
+
+    /// Starts one more server of the same kind, which ends with the value.
+    pub(crate) fn start_another(&self) -> Result<Server, Fault> {
+        self.server.start_another()
+    }
+
+    /// Returns this site at another server.
+    pub(crate) fn at<'b>(&'b mut self, server: &'b Server) -> Site<'b> {
+        Site {
+            server,
+            scale: self.scale,
+            bounds: self.bounds,
+            on_progress: self.on_progress,
+        }
+    }
+
+    /// Tells how far the run is, where no load does.
+    pub(crate) fn advance(&mut self, done: u64, of: u64) {
+        (self.on_progress)(done, of);
     }
 
     /// Opens a connection for what is not measured.
