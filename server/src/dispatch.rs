@@ -26,10 +26,8 @@ use crate::state::State;
 pub(crate) enum Step {
     /// Answered.
     Done,
-    /// It waits; so do the commands behind it.
+    /// It waits, for a key, a time or the gate; so do the commands behind it.
     Waits,
-    /// The gate holds it; it is to be given again.
-    Held,
 }
 
 /// Executes one command and appends its reply to `out`.
@@ -41,11 +39,9 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Step {
     let start = out.len();
-    let client = state.clients.at(id);
-    let mut reply = ReplyWriter::new(out, client.version);
-    client.commands += 1;
+    let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
-    let step = match admit(state, id, request, now) {
+    let step = match admit(state, id, request) {
         Ok(Admitted::Run(spec)) => run(state, id, spec, request, now, &mut reply),
         Ok(Admitted::Queue(spec)) => {
             let client = state.clients.at(id);
@@ -56,9 +52,14 @@ pub(crate) fn execute(
             Step::Done
         }
         Ok(Admitted::Hold) => {
-            state.clients.at(id).commands -= 1;
-            state.caller = None;
-            return Step::Held;
+            state.gate.hold(id, request.to_owned());
+            state.clients.at(id).gated = true;
+            Step::Waits
+        }
+        Ok(Admitted::Abuse) => {
+            tracing::warn!("closing a client that speaks HTTP, which may be an attack");
+            state.clients.at(id).closing = true;
+            Step::Done
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
@@ -67,7 +68,14 @@ pub(crate) fn execute(
         }
     };
     state.caller = None;
-    finish(state, id, start, out);
+    match step {
+        Step::Done => finish(state, id, start, out),
+        // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
+        Step::Waits => {
+            state.clients.at(id).argument_bytes = request.byte_len();
+            out.append(&mut state.deferred);
+        }
+    }
     step
 }
 
@@ -124,8 +132,11 @@ pub(crate) fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Step {
     let client = state.clients.at(id);
-    client.last_command = Some(spec);
     let db = client.db;
+    // What is touched on purpose is touched.
+    state
+        .store
+        .set_no_touch(client.no_touch && spec.name != "touch");
     state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
@@ -137,11 +148,11 @@ pub(crate) fn run(
         now,
         db,
     };
-    match (spec.run)(&mut call, Args::new(request, first), reply) {
+    let step = match (spec.run)(&mut call, Args::new(request, first), reply) {
         Ok(Flow::Done) => Step::Done,
         Ok(Flow::Wait(command)) => {
             serve::park(state, id, spec, db, command);
-            Step::Waits
+            return Step::Waits;
         }
         Err(error) => {
             state.stats.on_failed(spec, &error);
@@ -149,31 +160,41 @@ pub(crate) fn run(
             reply.error(error.wire());
             Step::Done
         }
-    }
+    };
+    state.clients.at(id).commands += 1;
+    step
 }
 
 enum Admitted {
     Run(&'static Spec),
     Queue(&'static Spec),
+    /// Kept until the gate opens.
     Hold,
+    /// A web browser was made to talk to us.
+    Abuse,
 }
 
 type Refused = (Option<&'static Spec>, CommandError);
 
 /// Checks whether a command may run now. The order is the reference's.
-fn admit(
-    state: &mut State,
-    id: ClientId,
-    request: Request<'_>,
-    now: Now,
-) -> Result<Admitted, Refused> {
+fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitted, Refused> {
     let lookup = commands::look_up(request);
+    let compat = state.store.settings().compat;
+    let must_authenticate = state.config.settings().requirepass.is_some();
     let client = state.clients.at(id);
     let known = match lookup {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     };
-    if !client.authenticated && !known.is_some_and(|spec| spec.flags.has(Flags::NO_AUTH)) {
+    client.last_command = known;
+    if known.is_none() && is_http(request) {
+        return Ok(Admitted::Abuse);
+    }
+    if must_authenticate
+        && !client.authenticated
+        && !known.is_some_and(|spec| spec.flags.has(Flags::NO_AUTH))
+        && (known.is_some() || compat == Compat::Valkey)
+    {
         return Err((known, ClientError::NoAuth.into()));
     }
     let spec = match lookup {
@@ -181,7 +202,7 @@ fn admit(
         Lookup::UnknownSubcommand(container) => {
             return Err((None, unknown_subcommand(request, container)));
         }
-        Lookup::Unknown => return Err((None, unknown_command(request))),
+        Lookup::Unknown => return Err((None, unknown_command(request, compat))),
     };
     let refuse = |error: CommandError| Err((Some(spec), error));
     if !spec.fits(request.len()) {
@@ -221,9 +242,12 @@ fn admit(
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
     }
-    if state.gate.is_set() && holds(state, flags, now) {
-        state.gate.hold(id);
-        state.clients.at(id).held = true;
+    let is_held = match state.gate.holds() {
+        None => false,
+        Some(Hold::All) => true,
+        Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
+    };
+    if is_held {
         return Ok(Admitted::Hold);
     }
     if in_multi && !runs_while_queueing(spec.name) {
@@ -232,12 +256,11 @@ fn admit(
     Ok(Admitted::Run(spec))
 }
 
-fn holds(state: &State, flags: Flags, now: Now) -> bool {
-    match state.gate.holds(now.mono) {
-        None => false,
-        Some(Hold::All) => true,
-        Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
-    }
+/// Whether this is the first line or the host of an HTTP request: a page that a browser shows can
+/// make it send those, with commands in the body.
+fn is_http(request: Request<'_>) -> bool {
+    let name = request.get(0).unwrap_or_default();
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }
 
 fn is_subscriber_command(name: &str) -> bool {
@@ -282,7 +305,7 @@ fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> Command
     }
 }
 
-fn unknown_command(request: Request<'_>) -> CommandError {
+fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
     let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {
@@ -296,7 +319,7 @@ fn unknown_command(request: Request<'_>) -> CommandError {
     }
     CommandError::UnknownCommand {
         name: name[..name.len().min(ECHO_BYTES_MAX)].to_vec(),
-        args,
+        args: (compat == Compat::Valkey || !args.is_empty()).then_some(args),
     }
 }
 

@@ -30,6 +30,7 @@ pub mod state;
 pub mod stats;
 mod timer;
 pub mod transaction;
+mod upkeep;
 
 pub use clock::Clock;
 pub use clock::ManualClock;

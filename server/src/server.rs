@@ -174,6 +174,7 @@ impl Server {
                 laddr: "embedded:0".to_owned(),
                 unix: false,
                 local: true,
+                fd: -1,
             },
         );
     }

@@ -2,6 +2,9 @@
 
 use tailrace_storage::UnixMicros;
 
+use crate::config::Compat;
+use crate::config::Settings;
+
 /// Facts about the running server that do not change.
 #[derive(Clone, Debug)]
 pub struct ServerInfo {
@@ -16,3 +19,39 @@ pub struct ServerInfo {
     /// The configuration file's path; empty if there was none.
     pub config_file: String,
 }
+
+/// Which server this says it is, so that clients find what they look for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Identity {
+    /// Its name.
+    pub server: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+impl Identity {
+    /// What the settings ask for.
+    pub fn of(settings: &Settings) -> Self {
+        match settings.compat {
+            Compat::Redis => Self {
+                server: "redis",
+                version: REDIS_VERSION,
+            },
+            Compat::Valkey if settings.extended_redis_compatibility => Self {
+                server: "redis",
+                version: REDIS_VERSION_OF_VALKEY,
+            },
+            Compat::Valkey => Self {
+                server: "valkey",
+                version: VALKEY_VERSION,
+            },
+        }
+    }
+}
+
+/// The version of Redis that is followed.
+pub const REDIS_VERSION: &str = "8.6.3";
+/// The version of Valkey that is followed.
+pub const VALKEY_VERSION: &str = "9.1.2";
+/// The version of Redis that Valkey says it is compatible with.
+pub const REDIS_VERSION_OF_VALKEY: &str = "7.2.4";

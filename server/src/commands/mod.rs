@@ -1,18 +1,26 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod auth;
+mod client;
 mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod hello;
 mod multi;
 mod ping;
 mod publish;
 mod pubsub;
+mod quit;
 mod read_args;
+mod reset;
+mod role;
 mod subscribe;
+mod time;
 mod trim_args;
 mod unsubscribe;
 mod unwatch;
+mod wait;
 mod watch;
 mod xadd;
 mod xlen;
@@ -33,18 +41,26 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &auth::SPEC,
+    &client::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &hello::SPEC,
     &multi::SPEC,
     &ping::SPEC,
     &publish::SPEC,
     &pubsub::SPEC,
+    &quit::SPEC,
+    &reset::SPEC,
+    &role::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
+    &time::SPEC,
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
     &unwatch::SPEC,
+    &wait::SPEC,
     &watch::SPEC,
     &xadd::SPEC,
     &xlen::SPEC,

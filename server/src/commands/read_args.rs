@@ -80,7 +80,8 @@ impl<'a> ReadArgs<'a> {
 }
 
 impl Block {
-    fn parse(text: &[u8], call: &Call<'_>) -> Result<Self, CommandError> {
+    /// Reads a time to wait in milliseconds; none at all is no limit.
+    pub(super) fn parse(text: &[u8], call: &Call<'_>) -> Result<Self, CommandError> {
         let ms = parse_i64(text).ok_or(CommandError::TimeoutNotAnInteger)?;
         if ms < 0 {
             return Err(CommandError::TimeoutNegative);
