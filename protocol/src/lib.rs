@@ -9,6 +9,33 @@
 //! - [`ReplyWriter`] appends replies to a `Vec<u8>`, in the dialect ([`Version`]) of the client.
 //! - [`number`] reads and writes numbers as clients see them.
 //! - [`Codec`] is the same decoder for those who frame with `tokio-util`.
+//!
+//! # Examples
+//!
+//! Half a command stays with the caller, who gives it again when more has arrived.
+//!
+//! ```
+//! use tailrace_protocol::{Batch, BatchBounds, Decoder, Limits, ReplyWriter, Version};
+//!
+//! let mut decoder = Decoder::new(Limits::default());
+//! let mut batch = Batch::new();
+//! let mut input = b"PING\r\n*2\r\n$4\r\nECHO\r\n$2\r\nh".to_vec();
+//!
+//! let used = decoder.decode(&input, &mut batch, BatchBounds::NONE)?;
+//! assert_eq!((used, batch.len()), (6, 1));
+//! assert_eq!(batch.request(&input, 0).get(0), Some(&b"PING"[..]));
+//!
+//! input.drain(..used);
+//! input.extend_from_slice(b"i\r\n");
+//! decoder.decode(&input, &mut batch, BatchBounds::NONE)?;
+//! let mut output = Vec::new();
+//! let mut reply = ReplyWriter::new(&mut output, Version::Resp3);
+//! for arg in batch.request(&input, 0).skip(1) {
+//!     reply.bulk(arg);
+//! }
+//! assert_eq!(output, b"$2\r\nhi\r\n");
+//! # Ok::<(), tailrace_protocol::ProtocolError>(())
+//! ```
 
 mod batch;
 mod codec;

@@ -244,6 +244,14 @@ impl<'a> ReplyWriter<'a> {
         self.out[mark.0..].rotate_right(header_bytes);
     }
 
+    /// As [`Self::insert_array`], for [`Self::pairs`].
+    pub fn insert_pairs(&mut self, mark: Mark, count: usize) {
+        let elements_end = self.out.len();
+        self.pairs(count);
+        let header_bytes = self.out.len() - elements_end;
+        self.out[mark.0..].rotate_right(header_bytes);
+    }
+
     /// The place where the next element goes.
     #[inline]
     pub fn mark(&self) -> Mark {

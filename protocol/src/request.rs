@@ -56,6 +56,16 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// The first `count` arguments; all of them if there are not so many.
+    #[inline]
+    #[must_use]
+    pub fn first(self, count: usize) -> Self {
+        Self {
+            spans: self.spans.get(..count).unwrap_or(self.spans),
+            bytes: self.bytes,
+        }
+    }
+
     /// The lengths of all arguments together, in bytes. Linear in their number.
     pub fn byte_len(self) -> usize {
         self.spans.iter().map(|span| span.end - span.start).sum()

@@ -1,1 +1,42 @@
-//! Placeholder until the first module lands.
+//! Tailrace as a library: a stream server that speaks RESP, in this process.
+//!
+//! [`Server::builder`] starts one on a free port; [`blocking::Server`] does so for a program without
+//! an async runtime. Every command is in [`COMMANDS`]. What the parts are and where they meet is in
+//! the project's ARCHITECTURE.md.
+
+pub mod args;
+pub mod blocking;
+pub mod call;
+pub mod client;
+pub mod clock;
+pub mod commands;
+pub mod config;
+mod connection;
+mod dispatch;
+mod engine;
+pub mod error;
+pub mod gate;
+mod link;
+mod listener;
+pub mod options;
+pub mod panic;
+pub mod pubsub;
+mod serve;
+mod server;
+pub mod server_info;
+mod sockets;
+pub mod spec;
+pub mod state;
+pub mod stats;
+mod timer;
+pub mod transaction;
+
+pub use clock::Clock;
+pub use clock::ManualClock;
+pub use clock::SystemClock;
+pub use commands::COMMANDS;
+pub use config::Config;
+pub use engine::Engine;
+pub use server::Builder;
+pub use server::Server;
+pub use server::StartError;

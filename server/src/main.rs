@@ -1,2 +1,80 @@
-//! Placeholder.
-fn main() {}
+//! The binary: reads the configuration, starts a server, and ends it when asked to.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use tailrace_server::Config;
+use tailrace_server::Server;
+use tailrace_server::config::Start;
+use tailrace_server::panic;
+use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::signal;
+
+mod startup;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    panic::report_command();
+    let started = Config::from_args(std::env::args_os().skip(1), std::io::stdin());
+    let config = match started {
+        Ok(Start::Run(config)) => *config,
+        Ok(Start::Print(text)) => {
+            println!("{text}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return fail(&error),
+    };
+    match run(config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&*error),
+    }
+}
+
+fn fail(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("tailrace: {error}");
+    ExitCode::FAILURE
+}
+
+fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
+    startup::log_to(config.settings())?;
+    startup::change_dir(config.settings())?;
+    startup::raise_open_files(&mut config);
+    let _pid_file = startup::PidFile::write(config.settings())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(config.settings().threads)
+        .thread_name("tailrace")
+        .enable_all()
+        .build()?;
+    // The server's work happens on the workers: this thread only waits for the end.
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let server = Server::builder().config(config).start().await?;
+        announce(&server);
+        tokio::select! {
+            _ = terminate.recv() => tracing::info!("SIGTERM: answering what was read, then ending"),
+            _ = interrupt.recv() => tracing::info!("SIGINT: answering what was read, then ending"),
+            () = server.ended() => tracing::info!("SHUTDOWN: answering what was read, then ending"),
+        }
+        server.stop().await;
+        tracing::info!("bye");
+        Ok(())
+    })
+}
+
+/// One line that a test can wait for.
+fn announce(server: &Server) {
+    let mut addresses: Vec<String> = server.addrs().iter().map(ToString::to_string).collect();
+    addresses.extend(server.unix_path().map(str::to_owned));
+    let mut stdout = std::io::stdout().lock();
+    // Nobody may be listening to standard output; the server serves all the same.
+    let _ = writeln!(
+        stdout,
+        "tailrace {}: Ready to accept connections on {} (data lives in memory only)",
+        env!("CARGO_PKG_VERSION"),
+        addresses.join(", ")
+    );
+    let _ = stdout.flush();
+}

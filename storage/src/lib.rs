@@ -3,41 +3,69 @@
 //! Time is an argument of every call that needs it, and nothing here knows how a reply looks.
 
 mod autoclaim;
+mod big;
+mod change;
 mod claim;
 mod consumer;
 mod deliver;
 mod entry;
+mod expire;
+mod extended;
 mod fields;
+mod glob;
 mod group;
 mod id;
+mod integer;
+mod keyspace;
 mod lag;
 mod listpack_size;
 mod log;
 #[cfg(test)]
 mod log_model;
+mod names;
 mod node;
 mod offsets;
 mod pending;
 mod radix;
 mod range;
+mod rng;
 mod run;
+mod slot;
+mod store;
 mod stream;
+mod strings;
 mod time;
 mod trim;
+mod value;
+mod wait;
 
 pub use autoclaim::{AutoClaim, AutoClaimed};
+pub use change::{Change, Event, EventClass, Signal};
 pub use claim::{Claim, ClaimShown, ClaimTime, Claimed};
 pub use consumer::Consumer;
 pub use deliver::{Delivered, History, HistoryEntry, ReadNew, Tracking};
 pub use entry::Entry;
+pub use expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
 pub use fields::{Fields, Part};
+pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
+pub use integer::Digits;
 pub use lag::Compat;
 pub use log::Log;
 pub use node::NodeLimits;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
+pub use rng::Rng;
+pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
+pub use store::{
+    AddError, CreateGroupError, FloatError, Flushed, GroupError, GroupStart, IncrementError,
+    KeyFacts, MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome,
+    SetStreamIdError, Settings, Stats, Store, StringError,
+};
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
+pub use strings::StringValue;
 pub use time::{Instant, Millis, Now, UnixMicros, UnixMillis};
 pub use trim::{Trim, TrimLimit};
+pub use value::{Encoding, Value, ValueKind, WrongType};
+pub use wait::{Round, WaitList, WaiterId, Wants};

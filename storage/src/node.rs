@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! data: names of the first entry | entry | entry | ...
-//! entry: header | ms | seq | if its names differ: count, then name, value, name, value ... else value, value ...
+//! entry: header | ms | seq | value, value ...                       if its names are the first entry's
+//!        header | ms | seq | n | value, value ...                   if its names are set n - 1 of the node's
+//!        header | ms | seq | 0 | count | name, value, name, value ...   if it shares its names with no other
 //! header: bit 0 deleted, bit 1 names as the first entry's, bits 2-4 width of ms, bits 5-7 width of seq
 //! ```
 //!
@@ -14,6 +16,7 @@ use crate::entry::EntryHead;
 use crate::fields;
 use crate::id::StreamId;
 use crate::listpack_size;
+use crate::names::Names;
 use crate::offsets::Offsets;
 
 /// When a node is full. Zero means no limit.
@@ -45,6 +48,8 @@ pub(crate) struct Node {
     offsets: Offsets,
     /// Fields of the first entry, whose names are at the front of the data.
     name_count: usize,
+    /// Names of other entries, if there are any.
+    names: Option<Box<Names>>,
     /// Entries that were ever added. Fewer are in the data once deleted ones were dropped from it.
     added: usize,
     /// Entries that are not deleted.
@@ -77,6 +82,7 @@ impl Node {
             data: buffers.data,
             offsets: buffers.offsets,
             name_count: 0,
+            names: None,
             added: 0,
             live: 0,
             first_live: 0,
@@ -148,14 +154,24 @@ impl Node {
 
     fn put_names_and_values<'a>(
         &mut self,
-        fields: impl ExactSizeIterator<Item = &'a [u8]>,
+        mut fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
     ) -> usize {
         let count = fields.len() / 2;
-        fields::put_count(&mut self.data, count);
         let mut listpack_bytes =
             listpack_size::count(count) + listpack_size::count(ID_ELEMENTS + 1 + 2 * count);
-        for part in fields {
-            listpack_bytes += fields::put(&mut self.data, part);
+        let names = self.names.get_or_insert_default();
+        if let Some((number, names_listpack_bytes)) = names.find_or_add(fields.clone()) {
+            self.data.push(number + 1);
+            listpack_bytes += names_listpack_bytes;
+            while let (Some(_), Some(value)) = (fields.next(), fields.next()) {
+                listpack_bytes += fields::put(&mut self.data, value);
+            }
+        } else {
+            self.data.push(0);
+            fields::put_count(&mut self.data, count);
+            for part in fields {
+                listpack_bytes += fields::put(&mut self.data, part);
+            }
         }
         listpack_bytes
     }
@@ -205,23 +221,22 @@ impl Node {
 
     /// Gives spare memory up, since nothing will be added, and returns it for the next node.
     pub(crate) fn close(&mut self) -> Buffers {
-        let spare = self.data.capacity() - self.data.len();
-        // A big node keeps its buffers: copying costs more than what is spared.
-        if self.data.capacity() > REUSED_BYTES_MAX {
-            if spare * 8 > self.data.capacity() {
-                self.data.shrink_to_fit();
-            }
-            return Buffers::default();
+        let exact = self.offsets.to_exact();
+        let mut offsets = std::mem::replace(&mut self.offsets, exact);
+        offsets.clear();
+        if let Some(names) = &mut self.names {
+            names.close();
         }
-        let data = self.data.to_vec();
-        let offsets = self.offsets.to_exact();
-        let mut buffers = Buffers {
-            data: std::mem::replace(&mut self.data, data),
-            offsets: std::mem::replace(&mut self.offsets, offsets),
+        let data = if self.data.capacity() <= REUSED_BYTES_MAX {
+            let exact = self.data.to_vec();
+            let mut data = std::mem::replace(&mut self.data, exact);
+            data.clear();
+            data
+        } else {
+            self.data.shrink_to_fit();
+            Vec::new()
         };
-        buffers.data.clear();
-        buffers.offsets.clear();
-        buffers
+        Buffers { data, offsets }
     }
 
     pub(crate) const fn base(&self) -> StreamId {
@@ -293,10 +308,17 @@ impl Node {
         }
         let id = head.id(self.base);
         let body = &self.data[span.start + len..span.end];
-        Some(if head.has_same_names() {
-            Entry::sharing_names(id, &self.data, self.name_count, body)
-        } else {
-            Entry::with_names(id, body)
+        if head.has_same_names() {
+            return Some(Entry::sharing_names(id, &self.data, self.name_count, body));
+        }
+        let (number, body) = body.split_first().expect("a set's number is there");
+        let shared = self.names.as_ref().zip(number.checked_sub(1));
+        Some(match shared {
+            Some((names, number)) => {
+                let (names, count) = names.get(number);
+                Entry::sharing_names(id, names, count, body)
+            }
+            None => Entry::with_names(id, body),
         })
     }
 
@@ -317,7 +339,8 @@ impl Node {
     /// Returns the bytes of memory held.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.data.capacity() + self.offsets.bytes()
+        let names_bytes = self.names.as_ref().map_or(0, |names| names.bytes());
+        size_of::<Self>() + self.data.capacity() + self.offsets.bytes() + names_bytes
     }
 
     /// Asserts what always holds for a node in a log.
@@ -363,5 +386,5 @@ const ID_ELEMENTS: usize = 3;
 const COUNT_BYTES_MAX: usize = 10;
 /// Fewer deleted bytes than this are not worth a rewrite of the node.
 const DEAD_BYTES_MIN: usize = 128;
-/// Buffers up to this size pass from a closed node to the next.
+/// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -5,11 +5,15 @@
 //! searches and a mark. The same structure answers by ID, by consumer and by idle time, and counts
 //! for each consumer, so that no count beside it can drift away.
 
+mod walk;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::StreamId;
 use crate::run::{RUN_ENTRIES_MAX, Room, Run, Shrink, Slot};
 use crate::time::{Millis, UnixMillis};
+
+pub(crate) use walk::{RunFacts, Verdict, Visitor};
 
 /// Names a consumer within its group, for as long as the consumer exists.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -126,28 +130,6 @@ impl Pending {
         self.count_out(&slot);
         self.tidy(run);
         Some(entry)
-    }
-
-    /// Shows entries from `from` on to the visitor, in order, and does with each what it says.
-    /// Returns the ID that it stopped at, if it did.
-    pub(crate) fn walk(&mut self, from: StreamId, visitor: &mut impl Visitor) -> Option<StreamId> {
-        let mut run = self.run_of(from).unwrap_or(0);
-        while let Some(current) = self.runs.get(run) {
-            let start = current.seek(from);
-            if start == current.slots().len() || visitor.passes_over(RunFacts::of(current, start)) {
-                run += 1;
-                continue;
-            }
-            let stopped = self.walk_run(run, start, visitor);
-            if stopped.is_some() {
-                self.tidy(run);
-                return stopped;
-            }
-            if self.tidy(run) == Tidied::Kept {
-                run += 1;
-            }
-        }
-        None
     }
 
     /// The entry with this ID.
@@ -302,37 +284,6 @@ impl Pending {
         Some(begin)
     }
 
-    fn walk_run(
-        &mut self,
-        run: usize,
-        start: usize,
-        visitor: &mut impl Visitor,
-    ) -> Option<StreamId> {
-        for at in start..self.runs[run].slots().len() {
-            let slot = self.runs[run].slots()[at];
-            if !slot.is_live() {
-                continue;
-            }
-            let entry = self.decode(&slot);
-            match visitor.visit(entry) {
-                Verdict::Keep => {}
-                Verdict::Replace(new) => {
-                    debug_assert_eq!(new.id, entry.id);
-                    self.count_out(&slot);
-                    let new = self.count_in(new);
-                    self.runs[run].replace(at, new);
-                }
-                Verdict::Remove => {
-                    self.runs[run].kill(at);
-                    self.count_out(&slot);
-                }
-                Verdict::Stop => return Some(entry.id),
-            }
-        }
-        self.runs[run].tighten();
-        None
-    }
-
     /// Drops a run that got empty, and packs one that got sparse.
     fn tidy(&mut self, run: usize) -> Tidied {
         let current = &self.runs[run];
@@ -439,59 +390,6 @@ impl Clone for Pending {
             len: self.len,
             counts: self.counts.clone(),
             many: self.many.clone(),
-        }
-    }
-}
-
-/// Goes through pending entries and decides on each. See [`Pending::walk`].
-pub(crate) trait Visitor {
-    /// Whether a stretch of entries can be left as it is without looking at each.
-    fn passes_over(&mut self, run: RunFacts) -> bool;
-
-    /// Decides on one entry.
-    fn visit(&mut self, entry: PendingEntry) -> Verdict;
-}
-
-/// What a [`Visitor`] wants done with an entry.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Verdict {
-    /// It stays as it is.
-    Keep,
-    /// It becomes this, which has the same ID.
-    Replace(PendingEntry),
-    /// It leaves.
-    Remove,
-    /// It was not looked at, and the walk ends here.
-    Stop,
-}
-
-/// What is known of a stretch of entries before looking at them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunFacts {
-    /// No ID is below.
-    pub(crate) first: StreamId,
-    /// No ID is above.
-    pub(crate) last: StreamId,
-    /// Number of entries.
-    pub(crate) count: usize,
-    /// None was delivered before.
-    pub(crate) oldest: UnixMillis,
-    consumers: u64,
-}
-
-impl RunFacts {
-    /// Whether an entry of this consumer may be among them.
-    pub(crate) fn may_hold(&self, consumer: ConsumerIndex) -> bool {
-        self.consumers & Run::bit(consumer.0) != 0
-    }
-
-    fn of(run: &Run, start: usize) -> Self {
-        Self {
-            first: run.slots()[start].id,
-            last: run.last(),
-            count: run.live_from(start),
-            oldest: run.oldest(),
-            consumers: run.consumers(),
         }
     }
 }

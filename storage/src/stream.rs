@@ -55,6 +55,24 @@ impl Stream {
     /// - [`AppendError::Exhausted`] if the last ID is the greatest there is.
     /// - [`AppendError::NotGreater`] if the ID asked for is not above the last one.
     /// - [`AppendError::TooLarge`] if names and values have more than a gigabyte together.
+    ///
+    /// # Examples
+    ///
+    /// IDs never go backwards, even when time does:
+    ///
+    /// ```
+    /// use tailrace_storage::{AppendError, IdRequest, NodeLimits, Stream, StreamId, UnixMillis};
+    ///
+    /// let mut stream = Stream::new();
+    /// let fields = [&b"task"[..], b"one"].into_iter();
+    /// let mut append = |now| {
+    ///     stream.append(IdRequest::Auto, fields.clone(), UnixMillis(now), NodeLimits::default())
+    /// };
+    ///
+    /// assert_eq!(append(7)?, StreamId::new(7, 0));
+    /// assert_eq!(append(5)?, StreamId::new(7, 1));
+    /// # Ok::<(), AppendError>(())
+    /// ```
     pub fn append<'a>(
         &mut self,
         request: IdRequest,

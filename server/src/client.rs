@@ -1,0 +1,193 @@
+//! What the server remembers about each connection, and the table of all of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tailrace_protocol::Version;
+use tailrace_storage::Instant;
+use tailrace_storage::UnixMicros;
+use tailrace_storage::WaiterId;
+
+use crate::link::Link;
+use crate::pubsub::Subscriptions;
+use crate::spec::Spec;
+use crate::transaction::Transaction;
+use crate::transaction::Watches;
+
+/// Names one client: its slot in the table, and the number that no other client ever has.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ClientId {
+    /// What `CLIENT ID` says; starts at 1.
+    pub number: u64,
+    slot: u32,
+}
+
+/// Whether a client hears replies.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReplyMode {
+    /// As usual.
+    #[default]
+    On,
+    /// Not until told otherwise.
+    Off,
+    /// Not of the next command.
+    SkipNext,
+    /// Not of this command.
+    Skip,
+}
+
+/// One connected client.
+pub struct Client {
+    /// Its name in the table.
+    pub id: ClientId,
+    /// Its remote address, as `CLIENT LIST` shows it.
+    pub addr: String,
+    /// Its local address.
+    pub laddr: String,
+    /// Whether it came through the Unix socket.
+    pub unix: bool,
+    /// Whether it comes from this host.
+    pub local: bool,
+    /// When it connected.
+    pub connected_at: UnixMicros,
+    /// When it last sent a command.
+    pub active_at: UnixMicros,
+    /// The dialect of its replies.
+    pub version: Version,
+    /// Its database.
+    pub db: usize,
+    /// Whether it may do anything besides authenticating.
+    pub authenticated: bool,
+    /// `CLIENT SETNAME`; empty if it has none.
+    pub name: Vec<u8>,
+    /// `CLIENT SETINFO LIB-NAME`.
+    pub lib_name: Vec<u8>,
+    /// `CLIENT SETINFO LIB-VER`.
+    pub lib_version: Vec<u8>,
+    /// `CLIENT REPLY`.
+    pub reply_mode: ReplyMode,
+    /// `CLIENT NO-EVICT`.
+    pub no_evict: bool,
+    /// `CLIENT NO-TOUCH`.
+    pub no_touch: bool,
+    /// `CLIENT CAPA redirect`.
+    pub capa_redirect: bool,
+    /// Commands queued since `MULTI`.
+    pub transaction: Option<Box<Transaction>>,
+    /// Keys it watches.
+    pub watches: Watches,
+    /// Channels and patterns it listens to.
+    pub subscriptions: Subscriptions,
+    /// The command that waits, if one does.
+    pub waiter: Option<WaiterId>,
+    /// Held by the gate with input left.
+    pub held: bool,
+    /// The last command.
+    pub last_command: Option<&'static Spec>,
+    /// To be closed once its replies are out.
+    pub closing: bool,
+    /// To be closed at once.
+    pub killed: bool,
+    /// Since when its output has been above the soft limit.
+    pub soft_limit_since: Option<Instant>,
+    /// Bytes that the connection holds of commands not yet whole.
+    pub input_bytes: usize,
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// Bytes of replies produced.
+    pub bytes_out: u64,
+    /// Commands executed.
+    pub commands: u64,
+    /// Replies that have not been handed to the link yet. Only the engine's lock guards it.
+    pub(crate) out: Vec<u8>,
+    /// Already listed for a flush.
+    pub(crate) touched: bool,
+    /// Where replies go, and how to wake the connection's task.
+    pub(crate) link: Arc<Link>,
+}
+
+impl Client {
+    /// Whether it listens to anything, which restricts it in RESP2.
+    pub fn is_subscriber(&self) -> bool {
+        !self.subscriptions.is_empty()
+    }
+}
+
+/// All clients, by slot and in order of their numbers.
+#[derive(Default)]
+pub struct Clients {
+    slots: Vec<Option<Box<Client>>>,
+    free: Vec<u32>,
+    by_number: BTreeMap<u64, u32>,
+    last_number: u64,
+}
+
+impl Clients {
+    /// Adds a client that `make` builds from its new name.
+    pub fn insert(&mut self, make: impl FnOnce(ClientId) -> Client) -> ClientId {
+        self.last_number += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            u32::try_from(self.slots.len() - 1).expect("fewer clients than file descriptors")
+        });
+        let id = ClientId {
+            number: self.last_number,
+            slot,
+        };
+        self.slots[slot as usize] = Some(Box::new(make(id)));
+        self.by_number.insert(id.number, slot);
+        id
+    }
+
+    /// Takes a client out.
+    pub fn remove(&mut self, id: ClientId) -> Option<Box<Client>> {
+        let client = self.slots[id.slot as usize].take_if(|client| client.id == id)?;
+        self.free.push(id.slot);
+        self.by_number.remove(&id.number);
+        Some(client)
+    }
+
+    /// A client that is known to be connected.
+    ///
+    /// # Panics
+    ///
+    /// If it is not; its guard removes it last of all.
+    pub fn at(&mut self, id: ClientId) -> &mut Client {
+        self.get_mut(id).expect("a caller is in the table")
+    }
+
+    /// A client, if it is still connected.
+    pub fn get(&self, id: ClientId) -> Option<&Client> {
+        let client = self.slots.get(id.slot as usize)?.as_deref()?;
+        (client.id == id).then_some(client)
+    }
+
+    /// A client, if it is still connected.
+    pub fn get_mut(&mut self, id: ClientId) -> Option<&mut Client> {
+        let client = self.slots.get_mut(id.slot as usize)?.as_deref_mut()?;
+        (client.id == id).then_some(client)
+    }
+
+    /// The client of this number, if it is connected.
+    pub fn by_number(&self, number: u64) -> Option<&Client> {
+        let &slot = self.by_number.get(&number)?;
+        self.slots[slot as usize].as_deref()
+    }
+
+    /// All clients in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = &Client> {
+        self.by_number
+            .values()
+            .filter_map(|&slot| self.slots[slot as usize].as_deref())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_number.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_number.is_empty()
+    }
+}

@@ -1,0 +1,124 @@
+//! The one place that reads a clock.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+
+use tailrace_storage::Instant;
+use tailrace_storage::Millis;
+use tailrace_storage::Now;
+use tailrace_storage::UnixMicros;
+use tailrace_storage::UnixMillis;
+use tokio::sync::Notify;
+
+/// A source of time.
+pub trait Clock: Send + Sync + 'static {
+    /// Both clocks, read together.
+    fn now(&self) -> Now;
+
+    /// For a clock that moves only when told to: told so when it moved. The timer waits for this
+    /// then, where it sleeps for a clock that runs by itself.
+    fn moved(&self) -> Option<Arc<Notify>> {
+        None
+    }
+}
+
+/// The host's clocks.
+#[derive(Debug)]
+pub struct SystemClock {
+    started: std::time::Instant,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads a clock"
+)]
+impl SystemClock {
+    /// A clock whose monotonic zero is this moment.
+    #[expect(
+        clippy::new_without_default,
+        reason = "reading the time is not a default value"
+    )]
+    pub fn new() -> Self {
+        Self {
+            started: std::time::Instant::now(),
+        }
+    }
+
+    fn micros(duration: std::time::Duration) -> u64 {
+        u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads a clock"
+    )]
+    fn now(&self) -> Now {
+        let unix = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            wall: UnixMicros(Self::micros(unix)),
+            mono: Instant(Self::micros(self.started.elapsed())),
+        }
+    }
+}
+
+/// A clock that moves only when told to. For tests.
+///
+/// A server that was started with it must be told as well, so that everything that became due
+/// happens before the next line of the test: see `Server::advance`.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    wall: AtomicU64,
+    mono: AtomicU64,
+    moved: Arc<Notify>,
+}
+
+impl ManualClock {
+    /// A clock whose wall shows `start`.
+    pub fn starting_at(start: UnixMillis) -> Self {
+        let clock = Self::default();
+        clock.set_wall(start);
+        clock
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, by: Millis) {
+        let micros = by.0.saturating_mul(1_000);
+        self.wall.fetch_add(micros, Ordering::SeqCst);
+        self.mono.fetch_add(micros, Ordering::SeqCst);
+        self.moved.notify_one();
+    }
+
+    /// Lets time pass until the monotonic clock shows `to`; does nothing if it is past that.
+    pub fn advance_to(&self, to: Instant) {
+        let micros = to.0.saturating_sub(self.mono.load(Ordering::SeqCst));
+        self.wall.fetch_add(micros, Ordering::SeqCst);
+        self.mono.fetch_add(micros, Ordering::SeqCst);
+        self.moved.notify_one();
+    }
+
+    /// Sets the wall clock, as an operator or NTP would: backwards too, and the monotonic clock
+    /// does not follow.
+    pub fn set_wall(&self, to: UnixMillis) {
+        self.wall
+            .store(to.0.saturating_mul(1_000), Ordering::SeqCst);
+        self.moved.notify_one();
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Now {
+        Now {
+            wall: UnixMicros(self.wall.load(Ordering::SeqCst)),
+            mono: Instant(self.mono.load(Ordering::SeqCst)),
+        }
+    }
+
+    fn moved(&self) -> Option<Arc<Notify>> {
+        Some(Arc::clone(&self.moved))
+    }
+}

@@ -1,0 +1,129 @@
+//! What several commands send alike, and arguments that several commands read alike.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Entry;
+use tailrace_storage::Part;
+use tailrace_storage::Stream;
+use tailrace_storage::StreamId;
+
+use crate::error::CommandError;
+use crate::error::StreamError;
+
+/// The ID of an entry.
+#[inline]
+pub(super) fn id(reply: &mut ReplyWriter<'_>, id: StreamId) {
+    reply.id(id.ms, id.seq);
+}
+
+/// An entry: `[id, [name, value, ...]]`.
+#[inline]
+pub(super) fn entry(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
+    reply.array(2);
+    id(reply, entry.id());
+    reply.array(entry.field_count() * 2);
+    for (name, value) in entry.fields() {
+        part(reply, name);
+        part(reply, value);
+    }
+}
+
+/// The entries of a stream from `from` to `to`, `count_max` at most, lowest ID first.
+pub(super) fn range(
+    reply: &mut ReplyWriter<'_>,
+    stream: &Stream,
+    from: StreamId,
+    to: StreamId,
+    count_max: u64,
+) {
+    let log = stream.log();
+    let count = array_len(log.count(from, to, count_max));
+    reply.array(count);
+    for each in log.range(from, to).take(count) {
+        entry(reply, &each);
+    }
+}
+
+/// As [`range`], highest ID first.
+pub(super) fn range_reversed(
+    reply: &mut ReplyWriter<'_>,
+    stream: &Stream,
+    from: StreamId,
+    to: StreamId,
+    count_max: u64,
+) {
+    let log = stream.log();
+    let count = array_len(log.count(from, to, count_max));
+    reply.array(count);
+    for each in log.range(from, to).rev().take(count) {
+        entry(reply, &each);
+    }
+}
+
+/// Entries that the log has, in the order of `ids`.
+pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
+    reply.array(ids.len());
+    for &id in ids {
+        let found = stream.log().get(id).expect("the log has what was claimed");
+        entry(reply, &found);
+    }
+}
+
+/// IDs alone.
+pub(super) fn ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
+    reply.array(ids.len());
+    for &each in ids {
+        id(reply, each);
+    }
+}
+
+/// A number of elements, as headers take it.
+pub(super) fn array_len(count: u64) -> usize {
+    usize::try_from(count).expect("what is held in memory can be counted")
+}
+
+/// Reads the bounds of an interval: each an ID, `-` or `+`, or `(` and an ID that is left out. What
+/// is missing in an ID is completed first and left out then, so `(1` leaves out 1-0 alone.
+pub(super) fn interval(start: &[u8], end: &[u8]) -> Result<(StreamId, StreamId), CommandError> {
+    let (id, exclusive) = bound(start, 0)?;
+    let from = match exclusive {
+        true => id.next().ok_or(StreamError::IntervalStart)?,
+        false => id,
+    };
+    let (id, exclusive) = bound(end, u64::MAX)?;
+    let to = match exclusive {
+        true => id.prev().ok_or(StreamError::IntervalEnd)?,
+        false => id,
+    };
+    Ok((from, to))
+}
+
+/// One bound of an interval, and whether it is left out.
+pub(super) fn bound(text: &[u8], seq_default: u64) -> Result<(StreamId, bool), CommandError> {
+    let parsed = match text.split_first() {
+        Some((b'(', id)) if !id.is_empty() => StreamId::parse(id, seq_default).map(|id| (id, true)),
+        _ => StreamId::parse_bound(text, seq_default).map(|id| (id, false)),
+    };
+    parsed.map_err(|_| CommandError::InvalidId)
+}
+
+#[inline]
+fn part(reply: &mut ReplyWriter<'_>, part: Part<'_>) {
+    match part {
+        Part::Bytes(bytes) => reply.bulk(bytes),
+        Part::Int(value) => reply.bulk_integer(value),
+    }
+}
+
+/// What `HELP` of a container says: its subcommands, each with a line about it.
+pub(super) fn help(reply: &mut ReplyWriter<'_>, container: &str, lines: &[(&str, &str)]) {
+    reply.array(3 + lines.len() * 2);
+    reply.simple(&format!(
+        "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
+    ));
+    for (form, meaning) in lines {
+        reply.simple(form);
+        reply.simple(&format!("    {meaning}"));
+    }
+    reply.simple("HELP");
+    reply.simple("    Print this help.");
+}

@@ -1,0 +1,172 @@
+//! The configuration: what redis.conf and valkey.conf say, CONFIG GET and CONFIG SET, and the plain
+//! settings that the server acts on.
+//!
+//! Every directive of the reference is a row in `table/`. It is read by its kind, checked
+//! and shown as the reference does. What a row is worth is written there too: Tailrace acts on it,
+//! keeps it because nobody can tell the difference, or refuses values that would promise what it
+//! does not do, since a server that silently does not save is worse than one that does not start.
+
+use self::directive::Directive;
+use self::kind::Kind;
+use self::kind::working_directory;
+use self::table::Table;
+use self::value::Value;
+use self::words::split_words;
+
+mod checks;
+mod directive;
+mod error;
+mod events;
+mod get;
+mod kind;
+mod limits;
+mod load;
+mod numbers;
+mod set;
+mod settings;
+mod table;
+mod value;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::error::ConfigError;
+pub(crate) use self::error::Origin;
+pub use self::events::EventClasses;
+pub use self::limits::OutputLimit;
+pub use self::limits::OutputLimits;
+pub(crate) use self::load::Loader;
+pub use self::set::Changed;
+pub use self::set::SetError;
+pub use self::settings::Compat;
+pub use self::settings::LogLevel;
+pub use self::settings::Settings;
+pub use self::settings::Trust;
+pub(crate) use self::words::split_words as split_option;
+pub use crate::options::Start;
+
+/// Every directive and its value.
+#[derive(Clone)]
+pub struct Config {
+    table: Table,
+    /// Invariant: one per row of the table, of the row's kind.
+    values: Vec<Value>,
+    /// Invariant: what the values say.
+    settings: Settings,
+    /// Invariant: what `enable-protected-configs` says.
+    trust: Trust,
+    renames: Vec<Rename>,
+    /// The absolute path of the file that the server was started with, or nothing.
+    file: String,
+}
+
+/// A command that goes by another name, or by none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// The command's own name, in lower case.
+    pub from: Box<[u8]>,
+    /// What it is called instead; empty if nobody may call it.
+    pub to: Box<[u8]>,
+}
+
+impl Config {
+    /// What the server acts on.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The commands to rename or to remove, in the order of `rename-command` lines.
+    #[must_use]
+    pub fn renames(&self) -> &[Rename] {
+        &self.renames
+    }
+
+    /// The absolute path of the file that the server was started with; empty if there was none.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The configuration of a server inside another program, such as a test: the defaults, with a free
+    /// port of 127.0.0.1 only.
+    #[must_use]
+    pub fn embedded() -> Self {
+        let mut config = Self::default();
+        config.settings.is_embedded = true;
+        config.assign("port", Value::Integer(0));
+        config.assign("bind", Value::Texts(vec![Box::from(*b"127.0.0.1")]));
+        config.on_values_changed();
+        config
+    }
+
+    /// Changes this configuration by lines as in redis.conf.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in which line, and what to do about it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tailrace_server::config::Config;
+    ///
+    /// let config = Config::embedded().with("databases 2\nenable-debug-command yes")?;
+    /// assert_eq!(config.settings().databases, 2);
+    /// # Ok::<(), tailrace_server::config::ConfigError>(())
+    /// ```
+    pub fn with(self, lines: &str) -> Result<Self, ConfigError> {
+        let mut loader = Loader::new(self);
+        loader.text(lines.as_bytes(), Origin::Line)?;
+        loader.finish()
+    }
+
+    /// Takes a lower `maxclients` because the system allows no more.
+    pub fn lower_maxclients(&mut self, clients: usize) {
+        self.assign(
+            "maxclients",
+            Value::Integer(i64::try_from(clients).unwrap_or(i64::MAX)),
+        );
+        self.on_values_changed();
+    }
+
+    fn assign(&mut self, name: &str, value: Value) {
+        let name = self
+            .table
+            .find(name.as_bytes())
+            .expect("the table has this row");
+        self.values[name.row] = value;
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let table = Table::new();
+        let values: Vec<Value> = table.rows().iter().map(|row| default_value(row)).collect();
+        let settings = Settings::read(&table, &values, false);
+        Self {
+            table,
+            values,
+            settings,
+            trust: Trust::No,
+            renames: Vec::new(),
+            file: String::new(),
+        }
+    }
+}
+
+fn default_value(directive: &Directive) -> Value {
+    if matches!(directive.kind, Kind::Directory) {
+        return working_directory();
+    }
+    let none = Value::Text(Box::default());
+    let words = if directive.kind.is_list() {
+        split_words(directive.default.as_bytes()).unwrap_or_default()
+    } else {
+        vec![directive.default.as_bytes().to_vec()]
+    };
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    let value = directive.kind.parse(directive.name, &words, &none);
+    value.unwrap_or_else(|problem| panic!("default of {}: {problem}", directive.name))
+}

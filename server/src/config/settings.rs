@@ -1,0 +1,320 @@
+//! What the server acts on, in the types that it needs: read from the table after every change.
+
+use std::borrow::Cow;
+
+use super::events::EventClasses;
+use super::limits::OutputLimit;
+use super::limits::OutputLimits;
+use super::table::Table;
+use super::value::Value;
+
+/// The configuration as plain values. Paths may be relative; they start at `dir`.
+#[derive(Clone)]
+pub struct Settings {
+    /// TCP port; zero means no TCP, unless the server is embedded and takes a free one.
+    pub port: u16,
+    /// Whether the server is part of another program: see [`Config::embedded`](super::Config::embedded).
+    pub is_embedded: bool,
+    /// Where to listen for TCP: addresses or names, `*` and `::*` for all, with a `-` in front if it
+    /// does no harm that the machine does not have it. Nothing means nowhere.
+    pub bind: Vec<String>,
+    /// The backlog of listening sockets.
+    pub tcp_backlog: i32,
+    /// Where to listen for local connections.
+    pub unixsocket: Option<String>,
+    /// The mode of that socket, unless it is what the process gives it.
+    pub unixsocketperm: Option<u32>,
+    /// Seconds after which a connection is probed; zero means never.
+    pub tcp_keepalive_s: u64,
+    /// Seconds after which an idle client is closed; zero means never.
+    pub timeout_s: u64,
+    /// How many clients may be connected.
+    pub maxclients: usize,
+    /// Whether clients from elsewhere are turned away while there is no password.
+    pub protected_mode: bool,
+    /// The password of the default user.
+    pub requirepass: Option<Box<[u8]>>,
+    /// Who may use DEBUG.
+    pub enable_debug_command: Trust,
+    /// The longest argument of a command.
+    pub proto_max_bulk_len: usize,
+    /// How many bytes of commands may wait for a client.
+    pub client_query_buffer_limit: usize,
+    /// How many bytes of replies may wait for a client.
+    pub client_output_buffer_limits: OutputLimits,
+    /// How many databases there are.
+    pub databases: usize,
+    /// How much memory data may take; zero means no limit.
+    pub maxmemory_bytes: u64,
+    /// The size at which a node of a stream is full; zero means no limit.
+    pub stream_node_max_bytes: usize,
+    /// The number of entries at which a node of a stream is full; zero means no limit.
+    pub stream_node_max_entries: usize,
+    /// Which keyspace events are published.
+    pub notify_keyspace_events: EventClasses,
+    /// Commands that take longer are logged, in microseconds; `None` logs none.
+    pub slowlog_log_slower_than_us: Option<u64>,
+    /// How many slow commands are kept.
+    pub slowlog_max_len: usize,
+    /// After how many milliseconds of a script others are told that the server is busy.
+    pub busy_reply_threshold_ms: u64,
+    /// What is logged.
+    pub loglevel: LogLevel,
+    /// Where it is logged; empty if not to a file.
+    pub logfile: String,
+    /// Where the id of the process is written; empty if nowhere.
+    pub pidfile: String,
+    /// Where relative paths start; absolute.
+    pub dir: String,
+    /// How many threads serve sockets.
+    pub threads: usize,
+    /// Which of two servers to follow where they differ.
+    pub compat: Compat,
+    /// Whether clients are told that this is Redis.
+    pub extended_redis_compatibility: bool,
+}
+
+/// Whom something is allowed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody.
+    No,
+    /// Everybody.
+    Yes,
+    /// Clients on this machine.
+    Local,
+}
+
+/// What is logged: each level and those after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Everything.
+    Debug,
+    /// Clients that come and go, for instance.
+    Verbose,
+    /// What an operator may want to know.
+    Notice,
+    /// What needs attention.
+    Warning,
+    /// Nothing at all.
+    Nothing,
+}
+
+/// Which of two servers to follow where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compat {
+    /// Valkey.
+    Valkey,
+    /// Redis.
+    Redis,
+}
+
+impl Settings {
+    /// Whether to listen for TCP at all.
+    #[must_use]
+    pub fn listens_on_tcp(&self) -> bool {
+        !self.bind.is_empty() && (self.port != 0 || self.is_embedded)
+    }
+
+    /// Whether a client may use DEBUG, given whether it is on this machine.
+    #[must_use]
+    pub fn allows_debug(&self, is_local: bool) -> bool {
+        self.enable_debug_command.allows(is_local)
+    }
+
+    /// How much output may wait for a client, given whether it is subscribed to a channel.
+    #[must_use]
+    pub fn output_limit(&self, is_subscriber: bool) -> OutputLimit {
+        if is_subscriber {
+            self.client_output_buffer_limits.pubsub
+        } else {
+            self.client_output_buffer_limits.normal
+        }
+    }
+
+    /// Reads the settings from the `values` of the table's rows.
+    pub(super) fn read(table: &Table, values: &[Value], is_embedded: bool) -> Self {
+        let read = Reader { table, values };
+        Self {
+            port: read.number("port"),
+            is_embedded,
+            bind: read.addresses("bind"),
+            tcp_backlog: read.number("tcp-backlog"),
+            unixsocket: Some(read.path("unixsocket")).filter(|path| !path.is_empty()),
+            unixsocketperm: read.mode("unixsocketperm"),
+            tcp_keepalive_s: read.number("tcp-keepalive"),
+            timeout_s: read.number("timeout"),
+            maxclients: read.number("maxclients"),
+            protected_mode: read.flag("protected-mode"),
+            requirepass: read.text("requirepass").map(Box::from),
+            enable_debug_command: read.trust("enable-debug-command"),
+            proto_max_bulk_len: read.number("proto-max-bulk-len"),
+            client_query_buffer_limit: read.number("client-query-buffer-limit"),
+            client_output_buffer_limits: read.output_limits("client-output-buffer-limit"),
+            databases: read.number("databases"),
+            maxmemory_bytes: read.number("maxmemory"),
+            stream_node_max_bytes: read.number("stream-node-max-bytes"),
+            stream_node_max_entries: read.number("stream-node-max-entries"),
+            notify_keyspace_events: read.events("notify-keyspace-events"),
+            slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
+            slowlog_max_len: read.number("slowlog-max-len"),
+            busy_reply_threshold_ms: read.number("busy-reply-threshold"),
+            loglevel: read.log_level("loglevel"),
+            logfile: read.path("logfile"),
+            pidfile: read.path("pidfile"),
+            dir: read.path("dir"),
+            threads: read.number("threads"),
+            compat: read.compat("compat"),
+            extended_redis_compatibility: read.flag("extended-redis-compatibility"),
+        }
+    }
+}
+
+/// Turns values into what settings hold. Every name and its kind are fixed, so a mismatch is a slip
+/// in this program, and reading the defaults at start finds it.
+struct Reader<'a> {
+    table: &'a Table,
+    values: &'a [Value],
+}
+
+impl Reader<'_> {
+    fn value(&self, name: &str) -> &Value {
+        let name = self
+            .table
+            .find(name.as_bytes())
+            .expect("the table has every setting's row");
+        &self.values[name.row]
+    }
+
+    /// A number that fits `T` by the bounds of its row; what may be negative reads as zero then.
+    fn number<T: TryFrom<u64>>(&self, name: &str) -> T {
+        let number = match self.value(name) {
+            Value::Integer(number) => u64::try_from(*number).unwrap_or(0),
+            Value::Bytes(bytes) => *bytes,
+            _ => mismatch(name),
+        };
+        let Ok(number) = T::try_from(number) else {
+            mismatch(name)
+        };
+        number
+    }
+
+    fn threshold(&self, name: &str) -> Option<u64> {
+        match self.value(name) {
+            Value::Integer(number) => u64::try_from(*number).ok(),
+            _ => mismatch(name),
+        }
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        match self.value(name) {
+            Value::YesNo(is_yes) => *is_yes,
+            _ => mismatch(name),
+        }
+    }
+
+    fn mode(&self, name: &str) -> Option<u32> {
+        match self.value(name) {
+            Value::Mode(bits) => Some(*bits).filter(|bits| *bits != 0),
+            _ => mismatch(name),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&[u8]> {
+        match self.value(name) {
+            Value::Text(text) => Some(&**text).filter(|text| !text.is_empty()),
+            _ => mismatch(name),
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        String::from_utf8_lossy(self.text(name).unwrap_or_default()).into_owned()
+    }
+
+    fn addresses(&self, name: &str) -> Vec<String> {
+        let Value::Texts(texts) = self.value(name) else {
+            mismatch(name)
+        };
+        let addresses = texts.iter().map(|text| String::from_utf8_lossy(text));
+        addresses.map(Cow::into_owned).collect()
+    }
+
+    fn output_limits(&self, name: &str) -> OutputLimits {
+        match self.value(name) {
+            Value::Limits(limits) => **limits,
+            _ => mismatch(name),
+        }
+    }
+
+    fn events(&self, name: &str) -> EventClasses {
+        match self.value(name) {
+            Value::Events(classes) => *classes,
+            _ => mismatch(name),
+        }
+    }
+
+    fn word(&self, name: &str) -> &'static str {
+        match self.value(name) {
+            Value::Word(word) => word,
+            _ => mismatch(name),
+        }
+    }
+
+    fn trust(&self, name: &str) -> Trust {
+        match self.word(name) {
+            "no" => Trust::No,
+            "yes" => Trust::Yes,
+            "local" => Trust::Local,
+            _ => mismatch(name),
+        }
+    }
+
+    fn log_level(&self, name: &str) -> LogLevel {
+        match self.word(name) {
+            "debug" => LogLevel::Debug,
+            "verbose" => LogLevel::Verbose,
+            "notice" => LogLevel::Notice,
+            "warning" => LogLevel::Warning,
+            "nothing" => LogLevel::Nothing,
+            _ => mismatch(name),
+        }
+    }
+
+    fn compat(&self, name: &str) -> Compat {
+        match self.word(name) {
+            "valkey" => Compat::Valkey,
+            "redis" => Compat::Redis,
+            _ => mismatch(name),
+        }
+    }
+}
+
+fn mismatch(name: &str) -> ! {
+    panic!("the setting {name} and its row in the table do not fit")
+}
+
+impl LogLevel {
+    /// The word of `loglevel`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Verbose => "verbose",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+impl Trust {
+    /// Whether a client may, given whether it is on this machine.
+    #[must_use]
+    pub fn allows(self, is_local: bool) -> bool {
+        match self {
+            Self::No => false,
+            Self::Yes => true,
+            Self::Local => is_local,
+        }
+    }
+}

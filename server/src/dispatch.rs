@@ -1,0 +1,304 @@
+//! One command of one client: the checks in the reference's order, then its handler.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
+use tailrace_storage::Compat;
+use tailrace_storage::Now;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::client::ClientId;
+use crate::client::ReplyMode;
+use crate::commands;
+use crate::commands::Lookup;
+use crate::error::ClientError;
+use crate::error::CommandError;
+use crate::error::ServerError;
+use crate::gate::Hold;
+use crate::serve;
+use crate::spec::Flags;
+use crate::spec::Spec;
+use crate::state::State;
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// Answered.
+    Done,
+    /// It waits; so do the commands behind it.
+    Waits,
+    /// The gate holds it; it is to be given again.
+    Held,
+}
+
+/// Executes one command and appends its reply to `out`.
+pub(crate) fn execute(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    now: Now,
+    out: &mut Vec<u8>,
+) -> Step {
+    let start = out.len();
+    let client = state.clients.at(id);
+    let mut reply = ReplyWriter::new(out, client.version);
+    client.commands += 1;
+    state.caller = Some(id);
+    let step = match admit(state, id, request, now) {
+        Ok(Admitted::Run(spec)) => run(state, id, spec, request, now, &mut reply),
+        Ok(Admitted::Queue(spec)) => {
+            let client = state.clients.at(id);
+            if let Some(transaction) = &mut client.transaction {
+                transaction.push(spec, request.to_owned());
+            }
+            reply.simple("QUEUED");
+            Step::Done
+        }
+        Ok(Admitted::Hold) => {
+            state.clients.at(id).commands -= 1;
+            state.caller = None;
+            return Step::Held;
+        }
+        Err((spec, error)) => {
+            state.stats.on_rejected(spec, &error);
+            refuse(state, id, spec, error, &mut reply);
+            Step::Done
+        }
+    };
+    state.caller = None;
+    finish(state, id, start, out);
+    step
+}
+
+/// Answers a command that may not run, and spoils the transaction that it was meant for.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    error: CommandError,
+    reply: &mut ReplyWriter<'_>,
+) {
+    if spec.is_some_and(|spec| spec.name == "exec") {
+        state.discard(id);
+        let wire = error.wire();
+        let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire);
+        let reason = String::from_utf8_lossy(reason).into_owned();
+        return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
+    }
+    if aborts_transaction(&error)
+        && let Some(transaction) = &mut state.clients.at(id).transaction
+    {
+        transaction.aborted = true;
+    }
+    reply.error(error.wire());
+}
+
+/// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
+pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Vec<u8>) {
+    let client = state.clients.at(id);
+    match client.reply_mode {
+        ReplyMode::On => {}
+        ReplyMode::Off => out.truncate(start),
+        ReplyMode::Skip => {
+            out.truncate(start);
+            client.reply_mode = ReplyMode::On;
+        }
+        ReplyMode::SkipNext => {
+            out.truncate(start);
+            client.reply_mode = ReplyMode::Skip;
+        }
+    }
+    if !state.deferred.is_empty() {
+        out.append(&mut state.deferred);
+    }
+}
+
+/// Runs a command that was admitted. `EXEC` comes through here for each of its commands.
+pub(crate) fn run(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    now: Now,
+    reply: &mut ReplyWriter<'_>,
+) -> Step {
+    let client = state.clients.at(id);
+    client.last_command = Some(spec);
+    let db = client.db;
+    state.stats.on_call(spec);
+    crate::panic::set_command(spec.name);
+    let first = 1 + usize::from(spec.name.contains('|'));
+    let mark = reply.mark();
+    let mut call = Call {
+        state,
+        id,
+        spec,
+        now,
+        db,
+    };
+    match (spec.run)(&mut call, Args::new(request, first), reply) {
+        Ok(Flow::Done) => Step::Done,
+        Ok(Flow::Wait(command)) => {
+            serve::park(state, id, spec, db, command);
+            Step::Waits
+        }
+        Err(error) => {
+            state.stats.on_failed(spec, &error);
+            reply.rewind(mark);
+            reply.error(error.wire());
+            Step::Done
+        }
+    }
+}
+
+enum Admitted {
+    Run(&'static Spec),
+    Queue(&'static Spec),
+    Hold,
+}
+
+type Refused = (Option<&'static Spec>, CommandError);
+
+/// Checks whether a command may run now. The order is the reference's.
+fn admit(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    now: Now,
+) -> Result<Admitted, Refused> {
+    let lookup = commands::look_up(request);
+    let client = state.clients.at(id);
+    let known = match lookup {
+        Lookup::Found(spec) => Some(spec),
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+    };
+    if !client.authenticated && !known.is_some_and(|spec| spec.flags.has(Flags::NO_AUTH)) {
+        return Err((known, ClientError::NoAuth.into()));
+    }
+    let spec = match lookup {
+        Lookup::Found(spec) => spec,
+        Lookup::UnknownSubcommand(container) => {
+            return Err((None, unknown_subcommand(request, container)));
+        }
+        Lookup::Unknown => return Err((None, unknown_command(request))),
+    };
+    let refuse = |error: CommandError| Err((Some(spec), error));
+    if !spec.fits(request.len()) {
+        return refuse(CommandError::arity(spec));
+    }
+    if spec.flags.has(Flags::PROTECTED)
+        && !state
+            .config
+            .settings()
+            .enable_debug_command
+            .allows(client.local)
+    {
+        return refuse(
+            ServerError::Protected {
+                command: "DEBUG",
+                option: "enable-debug-command",
+            }
+            .into(),
+        );
+    }
+    let in_multi = client.transaction.is_some();
+    if in_multi && spec.flags.has(Flags::NO_MULTI) {
+        return refuse(not_in_multi(spec.name, state.store.settings().compat));
+    }
+    let mut flags = spec.flags;
+    let runs_queue = in_multi && spec.name == "exec";
+    if runs_queue && let Some(transaction) = &client.transaction {
+        flags = flags | transaction.flags;
+    }
+    let restricted = client.is_subscriber()
+        && client.version == tailrace_protocol::Version::Resp2
+        && !is_subscriber_command(spec.name);
+    let memory_max = state.config.settings().maxmemory_bytes;
+    if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
+        return refuse(CommandError::OutOfMemory);
+    }
+    if restricted {
+        return refuse(ClientError::Subscribed(spec.name).into());
+    }
+    if state.gate.is_set() && holds(state, flags, now) {
+        state.gate.hold(id);
+        state.clients.at(id).held = true;
+        return Ok(Admitted::Hold);
+    }
+    if in_multi && !runs_while_queueing(spec.name) {
+        return Ok(Admitted::Queue(spec));
+    }
+    Ok(Admitted::Run(spec))
+}
+
+fn holds(state: &State, flags: Flags, now: Now) -> bool {
+    match state.gate.holds(now.mono) {
+        None => false,
+        Some(Hold::All) => true,
+        Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
+    }
+}
+
+fn is_subscriber_command(name: &str) -> bool {
+    matches!(
+        name,
+        "ping"
+            | "subscribe"
+            | "ssubscribe"
+            | "psubscribe"
+            | "unsubscribe"
+            | "sunsubscribe"
+            | "punsubscribe"
+            | "quit"
+            | "reset"
+    )
+}
+
+fn runs_while_queueing(name: &str) -> bool {
+    matches!(name, "exec" | "discard" | "quit" | "reset")
+}
+
+fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
+    match compat {
+        Compat::Valkey => ClientError::NotInMulti(name).into(),
+        Compat::Redis => ClientError::NotInMultiOfRedis(name).into(),
+    }
+}
+
+/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
+fn aborts_transaction(error: &CommandError) -> bool {
+    !matches!(
+        error,
+        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+    )
+}
+
+fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
+    let asked = request.get(1).unwrap_or_default();
+    CommandError::UnknownSubcommand {
+        asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+        container: container.name,
+    }
+}
+
+fn unknown_command(request: Request<'_>) -> CommandError {
+    let name = request.get(0).unwrap_or_default();
+    let mut args = Vec::new();
+    for arg in request.iter().skip(1) {
+        if args.len() >= ECHO_BYTES_MAX {
+            break;
+        }
+        let room = ECHO_BYTES_MAX - args.len();
+        args.push(b'\'');
+        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(b"' ");
+    }
+    CommandError::UnknownCommand {
+        name: name[..name.len().min(ECHO_BYTES_MAX)].to_vec(),
+        args,
+    }
+}
+
+/// How much of what a client sent an error repeats.
+const ECHO_BYTES_MAX: usize = 128;

@@ -1,0 +1,194 @@
+//! Every error that a command can answer with, and its words.
+//!
+//! The `Display` of [`CommandError`] **is** the wire text, without the leading `-`. Clients match on
+//! it, so a changed word is a breaking change, and each text has a transcript. What concerns one
+//! family of commands is in a file beside this one.
+
+mod client;
+mod keyspace;
+mod server;
+mod stream;
+
+use std::fmt;
+
+pub use client::ClientError;
+pub use keyspace::KeyspaceError;
+pub use server::ServerError;
+pub use stream::StreamError;
+
+use tailrace_protocol::Request;
+
+use crate::spec::Spec;
+
+/// Why a command failed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The arguments make no sense together.
+    Syntax,
+    /// A number was asked for.
+    NotAnInteger,
+    /// A floating-point number was asked for.
+    NotAFloat,
+    /// The key holds another type.
+    WrongType,
+    /// The wrong number of arguments; the full name of the command.
+    Arity(&'static str),
+    /// Not an entry ID.
+    InvalidId,
+    /// A negative timeout.
+    TimeoutNegative,
+    /// A timeout that is not a number.
+    TimeoutNotAnInteger,
+    /// A timeout that lies too far in the future.
+    TimeoutOutOfRange,
+    /// A number outside of a range that has a text of its own.
+    OutOfRange,
+    /// A number that must be positive.
+    NotPositive,
+    /// The key does not exist, where that is an error.
+    NoSuchKey,
+    /// There is no database of this number.
+    DbIndex,
+    /// A container has no such subcommand.
+    UnknownSubcommand {
+        /// What was asked for, cut to 128 bytes.
+        asked: Vec<u8>,
+        /// The container, in lower case.
+        container: &'static str,
+    },
+    /// A subcommand whose arguments are wrong in a way that its arity does not say.
+    SubcommandSyntax {
+        /// The subcommand, as it was sent; cut to 128 bytes.
+        asked: Vec<u8>,
+        /// The container, in lower case.
+        container: &'static str,
+    },
+    /// There is no such command: its name and its first arguments, as the caller sent them.
+    UnknownCommand {
+        /// Cut to 128 bytes.
+        name: Vec<u8>,
+        /// Each in quotes and followed by a blank; 128 bytes of them.
+        args: Vec<u8>,
+    },
+    /// Memory is used up.
+    OutOfMemory,
+    /// From the commands on streams.
+    Stream(StreamError),
+    /// From the commands on keys and strings.
+    Keyspace(KeyspaceError),
+    /// From the commands on connections, transactions and channels.
+    Client(ClientError),
+    /// From the commands on the server.
+    Server(ServerError),
+}
+
+impl CommandError {
+    /// The wrong number of arguments for `spec`.
+    pub(crate) fn arity(spec: &Spec) -> Self {
+        Self::Arity(spec.name)
+    }
+
+    /// Arguments of the subcommand of `request` that its arity does not rule out.
+    pub(crate) fn subcommand_syntax(request: Request<'_>, spec: &'static Spec) -> Self {
+        let asked = request.get(1).unwrap_or_default();
+        let container = spec.name.split('|').next().unwrap_or_default();
+        Self::SubcommandSyntax {
+            asked: asked[..asked.len().min(128)].to_vec(),
+            container,
+        }
+    }
+
+    /// The wire text without the leading `-`. It may hold what a client sent, which need not be text.
+    pub(crate) fn wire(&self) -> Vec<u8> {
+        match self {
+            Self::UnknownCommand { name, args } => [
+                b"ERR unknown command '",
+                &name[..],
+                b"', with args beginning with: ",
+                &args[..],
+            ]
+            .concat(),
+            Self::UnknownSubcommand { asked, container } => [
+                b"ERR unknown subcommand '",
+                &asked[..],
+                b"'. Try ",
+                container.to_ascii_uppercase().as_bytes(),
+                b" HELP.",
+            ]
+            .concat(),
+            Self::SubcommandSyntax { asked, container } => [
+                b"ERR unknown subcommand or wrong number of arguments for '",
+                &asked[..],
+                b"'. Try ",
+                container.to_ascii_uppercase().as_bytes(),
+                b" HELP.",
+            ]
+            .concat(),
+            Self::Stream(error) => error.wire(),
+            other => other.to_string().into_bytes(),
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax => f.write_str("ERR syntax error"),
+            Self::NotAnInteger => f.write_str("ERR value is not an integer or out of range"),
+            Self::NotAFloat => f.write_str("ERR value is not a valid float"),
+            Self::WrongType => {
+                f.write_str("WRONGTYPE Operation against a key holding the wrong kind of value")
+            }
+            Self::Arity(name) => write!(f, "ERR wrong number of arguments for '{name}' command"),
+            Self::InvalidId => {
+                f.write_str("ERR Invalid stream ID specified as stream command argument")
+            }
+            Self::TimeoutNegative => f.write_str("ERR timeout is negative"),
+            Self::TimeoutNotAnInteger => {
+                f.write_str("ERR timeout is not an integer or out of range")
+            }
+            Self::TimeoutOutOfRange => f.write_str("ERR timeout is out of range"),
+            Self::OutOfRange => f.write_str("ERR value is out of range"),
+            Self::NotPositive => f.write_str("ERR value is out of range, must be positive"),
+            Self::NoSuchKey => f.write_str("ERR no such key"),
+            Self::DbIndex => f.write_str("ERR DB index is out of range"),
+            Self::OutOfMemory => {
+                f.write_str("OOM command not allowed when used memory > 'maxmemory'.")
+            }
+            Self::Keyspace(error) => error.fmt(f),
+            Self::Client(error) => error.fmt(f),
+            Self::Server(error) => error.fmt(f),
+            Self::Stream(_)
+            | Self::UnknownCommand { .. }
+            | Self::UnknownSubcommand { .. }
+            | Self::SubcommandSyntax { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
+        }
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+impl From<StreamError> for CommandError {
+    fn from(error: StreamError) -> Self {
+        Self::Stream(error)
+    }
+}
+
+impl From<KeyspaceError> for CommandError {
+    fn from(error: KeyspaceError) -> Self {
+        Self::Keyspace(error)
+    }
+}
+
+impl From<ClientError> for CommandError {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+impl From<ServerError> for CommandError {
+    fn from(error: ServerError) -> Self {
+        Self::Server(error)
+    }
+}

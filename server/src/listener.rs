@@ -1,0 +1,239 @@
+//! Accepts connections and gives each a task.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::Context;
+use std::task::Poll;
+
+use tailrace_protocol::Version;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio::io::WriteHalf;
+use tokio::net::TcpListener;
+use tokio::net::TcpStream;
+use tokio::net::UnixListener;
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::client::Client;
+use crate::client::ReplyMode;
+use crate::connection;
+use crate::engine::Engine;
+use crate::engine::InputLimits;
+use crate::link::Link;
+use crate::link::Outlet;
+
+/// What every listener needs to serve the clients that it accepts.
+#[derive(Clone)]
+pub(crate) struct Acceptor {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+/// Where a client comes from.
+pub(crate) struct Peer {
+    pub(crate) addr: String,
+    pub(crate) laddr: String,
+    pub(crate) unix: bool,
+    pub(crate) local: bool,
+}
+
+impl Acceptor {
+    /// Accepts TCP clients until told to stop.
+    pub(crate) async fn accept_tcp(self, listener: TcpListener) {
+        loop {
+            let accepted = tokio::select! {
+                () = self.stop.cancelled() => return,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, addr)) => self.serve_tcp(stream, addr),
+                Err(error) => pause_after(&error).await,
+            }
+        }
+    }
+
+    /// Accepts clients of a Unix socket until told to stop.
+    pub(crate) async fn accept_unix(self, listener: UnixListener, path: String) {
+        loop {
+            let accepted = tokio::select! {
+                () = self.stop.cancelled() => return,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => self.serve_unix(stream, &path),
+                Err(error) => pause_after(&error).await,
+            }
+        }
+    }
+
+    fn serve_tcp(&self, stream: TcpStream, addr: SocketAddr) {
+        let laddr = stream.local_addr();
+        // A client that left already is noticed by the first read.
+        let _ = stream.set_nodelay(true);
+        let keepalive = self
+            .engine
+            .with(|state, _| state.config.settings().tcp_keepalive_s);
+        if keepalive > 0 {
+            let idle = std::time::Duration::from_secs(keepalive);
+            let options = socket2::TcpKeepalive::new().with_time(idle);
+            let _ = socket2::SockRef::from(&stream).set_tcp_keepalive(&options);
+        }
+        let peer = Peer {
+            addr: addr.to_string(),
+            laddr: laddr.map_or_else(|_| "?".to_owned(), |laddr| laddr.to_string()),
+            unix: false,
+            local: addr.ip().to_canonical().is_loopback(),
+        };
+        let (reader, writer) = stream.into_split();
+        self.serve(reader, Box::new(writer), peer);
+    }
+
+    fn serve_unix(&self, stream: UnixStream, path: &str) {
+        let peer = Peer {
+            addr: format!("{path}:0"),
+            laddr: format!("{path}:0"),
+            unix: true,
+            local: true,
+        };
+        let (reader, writer) = stream.into_split();
+        self.serve(reader, Box::new(writer), peer);
+    }
+
+    /// Serves any stream of bytes, as tests and embedding programs want it.
+    pub(crate) fn serve_stream<S>(&self, stream: S, peer: Peer)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (reader, writer) = tokio::io::split(stream);
+        self.serve(reader, Box::new(AnyOutlet(writer)), peer);
+    }
+
+    fn serve<R>(&self, reader: R, outlet: Box<dyn Outlet>, peer: Peer)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+    {
+        let link = Arc::new(Link::new(outlet));
+        if let Some(refusal) = self.refusal(&peer) {
+            link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
+            link.flush();
+            return;
+        }
+        let client_link = Arc::clone(&link);
+        let id = self.engine.connect(|id, now| Client {
+            id,
+            addr: peer.addr,
+            laddr: peer.laddr,
+            unix: peer.unix,
+            local: peer.local,
+            connected_at: now.wall,
+            active_at: now.wall,
+            version: Version::Resp2,
+            db: 0,
+            authenticated: false,
+            name: Vec::new(),
+            lib_name: Vec::new(),
+            lib_version: Vec::new(),
+            reply_mode: ReplyMode::On,
+            no_evict: false,
+            no_touch: false,
+            capa_redirect: false,
+            transaction: None,
+            watches: Default::default(),
+            subscriptions: Default::default(),
+            waiter: None,
+            held: false,
+            last_command: None,
+            closing: false,
+            killed: false,
+            soft_limit_since: None,
+            input_bytes: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+            commands: 0,
+            out: Vec::new(),
+            touched: false,
+            link: client_link,
+        });
+        let limits = self.engine.with(|state, _| {
+            let authenticated = state.config.settings().requirepass.is_none();
+            state.clients.at(id).authenticated = authenticated;
+            InputLimits::of(state, id)
+        });
+        let engine = Arc::clone(&self.engine);
+        self.tasks
+            .spawn(connection::serve(engine, reader, link, id, limits));
+    }
+
+    /// Why a client is not to be served, if it is not.
+    fn refusal(&self, peer: &Peer) -> Option<String> {
+        self.engine.with(|state, _| {
+            let settings = state.config.settings();
+            if state.clients.len() >= settings.maxclients {
+                state.stats.rejected_connections += 1;
+                return Some("ERR max number of clients reached".to_owned());
+            }
+            if settings.protected_mode && settings.requirepass.is_none() && !peer.local {
+                state.stats.rejected_connections += 1;
+                return Some(PROTECTED_MODE.to_owned());
+            }
+            None
+        })
+    }
+}
+
+/// A listener that fails, as when file descriptors are used up, is not asked again at once.
+async fn pause_after(error: &io::Error) {
+    tracing::warn!("cannot accept a connection: {error}");
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+}
+
+impl Outlet for tokio::net::tcp::OwnedWriteHalf {
+    fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::try_write(self, bytes)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        AsyncWrite::poll_write(std::pin::Pin::new(self), cx, bytes)
+    }
+}
+
+impl Outlet for tokio::net::unix::OwnedWriteHalf {
+    fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::try_write(self, bytes)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        AsyncWrite::poll_write(std::pin::Pin::new(self), cx, bytes)
+    }
+}
+
+/// A stream that only its own task can write to.
+struct AnyOutlet<S>(WriteHalf<S>);
+
+impl<S: AsyncWrite + Send> Outlet for AnyOutlet<S> {
+    fn try_write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        AsyncWrite::poll_write(std::pin::Pin::new(&mut self.0), cx, bytes)
+    }
+}
+
+/// Tells an operator, in the reference's words, how to let clients in from elsewhere.
+const PROTECTED_MODE: &str = "DENIED Running in protected mode because protected mode is enabled \
+    and no password is set for the default user. In this mode connections are only accepted from \
+    the loopback interface. If you want to connect from external computers, you may adopt one of \
+    the following solutions: 1) Just disable protected mode sending the command 'CONFIG SET \
+    protected-mode no' from the loopback interface by connecting from the same host the server is \
+    running, however MAKE SURE it's not publicly accessible from internet if you do so. Use CONFIG \
+    REWRITE to make this change permanent. 2) Alternatively you can just disable the protected \
+    mode by editing the configuration file, and setting the protected mode option to 'no', and \
+    then restarting the server. 3) If you started the server manually just for testing, restart it \
+    with the '--protected-mode no' option. 4) Set up an authentication password for the default \
+    user. NOTE: You only need to do one of the above things in order for the server to start \
+    accepting connections from the outside.";

@@ -1,0 +1,206 @@
+//! Parks commands that wait, and serves them once something changed or their time is up.
+//!
+//! After every command (or the whole of an `EXEC`) the engine drains the list of changes: watched
+//! keys break transactions, and the waiters of each key that signals are attempted, longest waiting
+//! first. An attempt is the whole command again, with the deadline and the IDs that it had.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Change;
+use tailrace_storage::Now;
+use tailrace_storage::Signal;
+use tailrace_storage::WaiterId;
+
+use crate::call::Call;
+use crate::call::Waiting;
+use crate::client::ClientId;
+use crate::dispatch;
+use crate::error::ClientError;
+use crate::error::CommandError;
+use crate::spec::Spec;
+use crate::state::Parked;
+use crate::state::State;
+
+/// Lets a command wait.
+pub(crate) fn park(
+    state: &mut State,
+    client: ClientId,
+    spec: &'static Spec,
+    db: usize,
+    command: Box<dyn Waiting>,
+) {
+    let wants = command.wants(db);
+    for key in &wants.keys {
+        state.store.observe(db, key);
+    }
+    let waiter = state.waits.insert(wants, command.deadline());
+    state.clients.at(client).waiter = Some(waiter);
+    let parked = Parked {
+        client,
+        spec,
+        db,
+        command,
+    };
+    state.parked.insert(waiter, parked);
+}
+
+/// Reacts to everything that changed since the last call.
+pub(crate) fn settle(state: &mut State, now: Now) {
+    while state.store.has_changes() {
+        let mut changes = std::mem::take(&mut state.changes);
+        state.store.take_changes(&mut changes);
+        let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
+        for Change { db, key, event } in changes.drain(..) {
+            if event.breaks_watch() {
+                state.break_watches(db, &key);
+            }
+            let is_new = || !signalled.iter().any(|(d, k)| *d == db && *k == key);
+            if event.signal() != Signal::None && is_new() {
+                signalled.push((db, key));
+            }
+        }
+        state.changes = changes;
+        for (db, key) in signalled {
+            serve_key(state, db, &key, now);
+        }
+    }
+}
+
+/// Answers those whose time is up.
+pub(crate) fn expire(state: &mut State, now: Now) {
+    while let Some(waiter) = state.waits.overdue(now.mono) {
+        give_up(state, waiter, now);
+    }
+}
+
+/// Ends a wait as if its time were up.
+pub(crate) fn give_up(state: &mut State, waiter: WaiterId, now: Now) {
+    answer(state, waiter, now, |command, call, reply| {
+        command.give_up(call, reply);
+        Ok(true)
+    });
+}
+
+/// Ends a wait with the error of `CLIENT UNBLOCK ... ERROR`.
+pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) {
+    answer(state, waiter, now, |_, _, _| {
+        Err(ClientError::Unblocked.into())
+    });
+}
+
+/// Takes a waiter out without an answer: its client is gone.
+pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
+    state.parked.remove(&waiter);
+    forget(state, waiter);
+}
+
+/// Attempts those who wait for `key`, and notes for the groups whose readers wait on that they were
+/// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
+/// creates the consumer again if it was deleted.
+fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    let mut round = state.waits.round(db, key);
+    loop {
+        let store = &state.store;
+        let next = state.waits.next_of(&mut round, db, key, |group| {
+            store.may_serve_group(db, key, group)
+        });
+        let Some(waiter) = next else {
+            break;
+        };
+        answer(state, waiter, now, |command, call, reply| {
+            command.attempt(call, reply)
+        });
+    }
+    for group in state.waits.groups(db, key) {
+        // Where the group is gone, so are those who waited for it: they got the error.
+        let _ = state.store.note_attempt(db, key, &group);
+        if state.waits.take_consumer_deleted(db, key, &group) {
+            for consumer in state.waits.consumers(db, key, &group) {
+                let _ = state.store.create_consumer(db, key, &group, consumer);
+            }
+        }
+    }
+}
+
+type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
+    + 'a;
+
+/// Lets `write` answer a waiting command. If it does, or fails, the wait is over.
+fn answer(
+    state: &mut State,
+    waiter: WaiterId,
+    now: Now,
+    write: impl FnOnce(
+        &mut dyn Waiting,
+        &mut Call<'_>,
+        &mut ReplyWriter<'_>,
+    ) -> Result<bool, CommandError>,
+) {
+    answer_dyn(state, waiter, now, Box::new(write));
+}
+
+fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'_>>) {
+    let Some(mut parked) = state.parked.remove(&waiter) else {
+        return;
+    };
+    let id = parked.client;
+    let caller = state.caller.replace(id);
+    let client = state.clients.at(id);
+    let mut out = std::mem::take(&mut client.out);
+    let start = out.len();
+    let mut reply = ReplyWriter::new(&mut out, client.version);
+    let mut call = Call {
+        state,
+        id,
+        spec: parked.spec,
+        now,
+        db: parked.db,
+    };
+    let result = write(&mut *parked.command, &mut call, &mut reply);
+    let over = match result {
+        Ok(over) => over,
+        Err(error) => {
+            state.stats.on_failed(parked.spec, &error);
+            out.truncate(start);
+            let version = state.clients.at(id).version;
+            ReplyWriter::new(&mut out, version).error(error.wire());
+            true
+        }
+    };
+    if over {
+        dispatch::finish(state, id, start, &mut out);
+        forget(state, waiter);
+    } else {
+        state.parked.insert(waiter, parked);
+    }
+    let client = state.clients.at(id);
+    client.out = out;
+    state.caller = caller;
+    if over {
+        resume(state, id);
+    }
+}
+
+/// Lets a client whose wait is over go on with what it sent meanwhile.
+fn resume(state: &mut State, id: ClientId) {
+    state.touch(id);
+    let client = state.clients.at(id);
+    client.waiter = None;
+    if client.held {
+        client.held = false;
+        client.link.wake();
+    }
+}
+
+/// Takes a waiter off the list. What its group's readers were attempted for stays with its consumer.
+fn forget(state: &mut State, waiter: WaiterId) {
+    let Some(wants) = state.waits.remove(waiter) else {
+        return;
+    };
+    for key in &wants.keys {
+        if let Some((group, consumer)) = &wants.group {
+            // The group may be what went away.
+            let _ = state.store.end_wait(wants.db, key, group, consumer);
+        }
+        state.store.unobserve(wants.db, key);
+    }
+}

@@ -1,0 +1,294 @@
+//! Starts a server in this process, and stops it in order.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tailrace_storage::Instant;
+use tailrace_storage::Millis;
+use tailrace_storage::Store;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::Clock;
+use crate::clock::ManualClock;
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::listener::Acceptor;
+use crate::listener::Peer;
+use crate::server_info::ServerInfo;
+use crate::sockets;
+use crate::state::State;
+use crate::timer;
+
+/// What a server is to be, before it starts.
+///
+/// # Examples
+///
+/// ```
+/// # tokio_test_free(async {
+/// let server = tailrace_server::Server::builder().start().await?;
+/// println!("point a client at {}", server.addr());
+/// server.stop().await;
+/// # Ok::<(), tailrace_server::StartError>(())
+/// # });
+/// # fn tokio_test_free<T>(run: impl Future<Output = Result<T, tailrace_server::StartError>>) {
+/// #     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// #     runtime.block_on(run).unwrap();
+/// # }
+/// ```
+pub struct Builder {
+    config: Config,
+    clock: Arc<dyn Clock>,
+    manual: Option<Arc<ManualClock>>,
+}
+
+impl Builder {
+    /// A server with this configuration: its port, its limits and the rest.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// A server that goes by this clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self.manual = None;
+        self
+    }
+
+    /// A server whose time stands still until [`Server::advance`].
+    #[must_use]
+    pub fn manual_clock(mut self, clock: Arc<ManualClock>) -> Self {
+        self.clock = Arc::clone(&clock) as Arc<dyn Clock>;
+        self.manual = Some(clock);
+        self
+    }
+
+    /// How many threads the configuration asks for.
+    pub fn threads(&self) -> usize {
+        self.config.settings().threads
+    }
+
+    /// Starts to listen. Must be called within a tokio runtime, which the server then lives on.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] if an address cannot be listened on; it says which, and what to do.
+    pub async fn start(self) -> Result<Server, StartError> {
+        let Self {
+            config,
+            clock,
+            manual,
+        } = self;
+        let settings = config.settings();
+        let sockets = sockets::bind(settings)?;
+        let now = clock.now();
+        let info = ServerInfo {
+            started_at: now.wall,
+            run_id: sockets::run_id(),
+            port: sockets.port,
+            executable: std::env::current_exe()
+                .map_or_else(|_| String::new(), |path| path.display().to_string()),
+            config_file: config.file().to_owned(),
+        };
+        let store = Store::new(settings.databases, sockets::seed(), Default::default());
+        let addrs = sockets.addrs();
+        let mut state = State::new(config, info, store);
+        state.apply_settings();
+        let engine = Arc::new(Engine::new(clock, state));
+        let acceptor = Acceptor {
+            engine: Arc::clone(&engine),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
+        let unix_path = sockets.listen(&acceptor)?;
+        let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
+        Ok(Server {
+            acceptor,
+            addrs,
+            unix_path,
+            manual,
+            ticking: ticking.abort_handle(),
+        })
+    }
+}
+
+/// A running server. Dropping it ends it at once; [`Server::stop`] ends it in order.
+pub struct Server {
+    acceptor: Acceptor,
+    addrs: Vec<SocketAddr>,
+    unix_path: Option<String>,
+    manual: Option<Arc<ManualClock>>,
+    ticking: tokio::task::AbortHandle,
+}
+
+impl Server {
+    /// A server on a free port of 127.0.0.1, with everything else at its default.
+    pub fn builder() -> Builder {
+        Builder {
+            config: Config::embedded(),
+            clock: Arc::new(SystemClock::new()),
+            manual: None,
+        }
+    }
+
+    /// The first address that it listens on.
+    ///
+    /// # Panics
+    ///
+    /// If it listens on no TCP port, which a configuration may ask for.
+    pub fn addr(&self) -> SocketAddr {
+        *self
+            .addrs
+            .first()
+            .expect("the server listens on a TCP port")
+    }
+
+    /// All TCP addresses that it listens on.
+    pub fn addrs(&self) -> &[SocketAddr] {
+        &self.addrs
+    }
+
+    /// The path of its Unix socket, if it has one.
+    pub fn unix_path(&self) -> Option<&str> {
+        self.unix_path.as_deref()
+    }
+
+    /// Serves one client on any stream of bytes, without a socket.
+    pub fn serve<S>(&self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.acceptor.serve_stream(
+            stream,
+            Peer {
+                addr: "embedded:0".to_owned(),
+                laddr: "embedded:0".to_owned(),
+                unix: false,
+                local: true,
+            },
+        );
+    }
+
+    /// Moves a manual clock. When this returns, everything that became due has happened, and its
+    /// replies have been written.
+    ///
+    /// # Panics
+    ///
+    /// If the server was not started with a manual clock.
+    pub fn advance(&self, by: Millis) {
+        let clock = self.manual.as_ref().expect("the clock is a manual one");
+        // Deadline by deadline, so that what happens at one sees its own instant.
+        let end = Instant(
+            clock
+                .now()
+                .mono
+                .0
+                .saturating_add(by.0.saturating_mul(1_000)),
+        );
+        while let Some(next) = self.acceptor.engine.on_time()
+            && next <= end
+        {
+            clock.advance_to(next);
+        }
+        clock.advance_to(end);
+        self.acceptor.engine.on_time();
+    }
+
+    /// Waits until a client asks the server to end, by `SHUTDOWN`.
+    pub async fn ended(&self) {
+        self.acceptor.engine.ending.notified().await;
+    }
+
+    /// What stopped the server for good, if a command panicked.
+    pub fn fault(&self) -> Option<String> {
+        self.acceptor.engine.with(|state, _| state.fault.clone())
+    }
+
+    /// Stops accepting, answers what was read, closes every connection, and reports a fault if
+    /// there was one. Clients that do not take their replies are given up after a second.
+    pub async fn stop(self) -> Option<String> {
+        self.acceptor.stop.cancel();
+        self.acceptor.engine.with(|state, _| {
+            for client in state.clients.iter() {
+                client.link.close();
+            }
+        });
+        self.acceptor.tasks.close();
+        let all_closed = self.acceptor.tasks.wait();
+        if tokio::time::timeout(STOP_GRACE, all_closed).await.is_err() {
+            tracing::warn!("clients that do not read their replies were cut off");
+        }
+        self.fault()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.acceptor.stop.cancel();
+        self.ticking.abort();
+        self.acceptor.engine.with(|state, _| {
+            for client in state.clients.iter() {
+                client.link.kill();
+            }
+        });
+        if let Some(path) = &self.unix_path {
+            // Somebody may have removed it already.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The system gave no thread to run on.
+    Runtime(io::Error),
+    /// An address cannot be listened on.
+    Listen {
+        /// The address, as it was asked for.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runtime(source) => write!(f, "cannot start a thread: {source}"),
+            Self::Listen { address, source } => {
+                write!(f, "cannot listen on {address}: {source}")?;
+                match source.kind() {
+                    io::ErrorKind::AddrInUse => f.write_str(
+                        "; stop the server that uses it, or choose another port with --port (0 \
+                         takes a free one)",
+                    ),
+                    io::ErrorKind::PermissionDenied => {
+                        f.write_str("; choose a port above 1023 or a path you may write to")
+                    }
+                    _ => f.write_str("; check --bind, --port and --unixsocket"),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
+        }
+    }
+}
+
+/// How long a stop waits for clients to take their replies.
+const STOP_GRACE: Duration = Duration::from_secs(1);

@@ -1,0 +1,419 @@
+//! What a command says about itself: its name, shape, flags and keys.
+//!
+//! `COMMAND`, `COMMAND GETKEYS`, the checks before a command runs and the tests that hold the
+//! documents to the table are all answered from here, so nothing about a command is said twice.
+
+use std::ops::BitOr;
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+
+/// One command or subcommand.
+///
+/// A file under `commands/` opens with its `SPEC`; `..Spec::of(run)` fills in what is usual.
+#[derive(Debug)]
+pub struct Spec {
+    /// In lower case; a subcommand is named with its parent, as `xgroup|create`.
+    pub name: &'static str,
+    /// How many arguments a call has, names included; negative: at least so many.
+    pub arity: i32,
+    /// What the command does, as far as the server must know before it runs.
+    pub flags: Flags,
+    /// Categories beyond those that follow from the flags.
+    pub acl: Acl,
+    /// Where the keys stand.
+    pub keys: &'static [KeySpec],
+    /// Hints to clients and proxies.
+    pub tips: &'static [&'static str],
+    /// The group under which manuals list it.
+    pub group: Group,
+    /// One sentence in the third person.
+    pub summary: &'static str,
+    /// The version of the reference that introduced it.
+    pub since: &'static str,
+    /// In the O notation, for people.
+    pub complexity: &'static str,
+    /// Its subcommands; a command that has some is never run itself.
+    pub subcommands: &'static [&'static Self],
+    /// Finds the keys where `keys` cannot say it.
+    pub find_keys: Option<FindKeys>,
+    /// Does the work.
+    pub run: Handler,
+}
+
+/// Reads its arguments, does its work and writes one reply.
+///
+/// A handler may return an error at any point, even halfway through a reply: the engine takes back
+/// what was written. It has changed nothing then.
+pub type Handler = fn(&mut Call<'_>, Args<'_>, &mut ReplyWriter<'_>) -> Result<Flow, CommandError>;
+
+/// Gives the positions of the keys in a request, or `None` if its syntax is wrong.
+pub type FindKeys = fn(Request<'_>) -> Option<Vec<usize>>;
+
+impl Spec {
+    /// A spec with everything but the handler left at what is usual.
+    pub const fn of(run: Handler) -> Self {
+        Self {
+            name: "",
+            arity: -1,
+            flags: Flags::NONE,
+            acl: Acl::NONE,
+            keys: &[],
+            tips: &[],
+            group: Group::Generic,
+            summary: "",
+            since: "1.0.0",
+            complexity: "O(1)",
+            subcommands: &[],
+            find_keys: None,
+            run,
+        }
+    }
+
+    /// A command that only holds subcommands.
+    pub const fn container(name: &'static str, subcommands: &'static [&'static Self]) -> Self {
+        Self {
+            name,
+            arity: -2,
+            subcommands,
+            complexity: "Depends on subcommand.",
+            ..Self::of(crate::commands::never_run)
+        }
+    }
+
+    /// Whether a call with `count` arguments, names included, has the right number of them.
+    pub fn fits(&self, count: usize) -> bool {
+        let wanted = usize::try_from(self.arity.unsigned_abs()).unwrap_or(usize::MAX);
+        if self.arity < 0 {
+            count >= wanted
+        } else {
+            count == wanted
+        }
+    }
+
+    /// The name without its parent's: `create` of `xgroup|create`.
+    pub fn short_name(&self) -> &'static str {
+        self.name
+            .split_once('|')
+            .map_or(self.name, |(_, name)| name)
+    }
+
+    /// The subcommand of this name, in any case.
+    pub fn subcommand(&self, name: &[u8]) -> Option<&'static Self> {
+        self.subcommands
+            .iter()
+            .copied()
+            .find(|spec| spec.short_name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// All categories, those that follow from the flags included.
+    pub fn categories(&self) -> Acl {
+        let mut acl = self.acl;
+        for (flag, implied) in IMPLIED {
+            if self.flags.has(*flag) {
+                acl = acl | *implied;
+            }
+        }
+        if acl.has(Acl::FAST) {
+            acl
+        } else {
+            acl | Acl::SLOW
+        }
+    }
+}
+
+/// Which categories follow from which flag.
+const IMPLIED: &[(Flags, Acl)] = &[
+    (Flags::WRITE, Acl::WRITE),
+    (Flags::READONLY, Acl::READ),
+    (Flags::ADMIN, Acl(Acl::ADMIN.0 | Acl::DANGEROUS.0)),
+    (Flags::PUBSUB, Acl::PUBSUB),
+    (Flags::FAST, Acl::FAST),
+    (Flags::BLOCKING, Acl::BLOCKING),
+];
+
+/// What a command does, as a set. The order of the bits is the order in which `COMMAND` lists them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// Nothing special.
+    pub const NONE: Self = Self(0);
+    /// Changes data.
+    pub const WRITE: Self = Self(1);
+    /// Reads data and changes none.
+    pub const READONLY: Self = Self(1 << 1);
+    /// May make the data grow, and is refused when memory is used up.
+    pub const DENYOOM: Self = Self(1 << 2);
+    /// For whoever runs the server.
+    pub const ADMIN: Self = Self(1 << 3);
+    /// Has to do with channels.
+    pub const PUBSUB: Self = Self(1 << 4);
+    /// Not to be called from a script.
+    pub const NOSCRIPT: Self = Self(1 << 5);
+    /// May wait.
+    pub const BLOCKING: Self = Self(1 << 6);
+    /// Allowed while data is loaded.
+    pub const LOADING: Self = Self(1 << 7);
+    /// Allowed on a replica with stale data.
+    pub const STALE: Self = Self(1 << 8);
+    /// Not shown to monitors.
+    pub const SKIP_MONITOR: Self = Self(1 << 9);
+    /// Not put into the command log.
+    pub const SKIP_COMMANDLOG: Self = Self(1 << 10);
+    /// Implies `ASKING`.
+    pub const ASKING: Self = Self(1 << 11);
+    /// Takes constant or logarithmic time.
+    pub const FAST: Self = Self(1 << 12);
+    /// Allowed before authentication.
+    pub const NO_AUTH: Self = Self(1 << 13);
+    /// Its key arguments are optional.
+    pub const NO_MANDATORY_KEYS: Self = Self(1 << 14);
+    /// Not while data is loaded in the background.
+    pub const NO_ASYNC_LOADING: Self = Self(1 << 15);
+    /// Not inside a transaction.
+    pub const NO_MULTI: Self = Self(1 << 16);
+    /// Where its keys stand depends on its arguments.
+    pub const MOVABLEKEYS: Self = Self(1 << 17);
+    /// Allowed while a script is over its time.
+    pub const ALLOW_BUSY: Self = Self(1 << 18);
+    /// Held by a pause of writes although it does not write. Not listed.
+    pub const MAY_REPLICATE: Self = Self(1 << 19);
+    /// Needs the configuration's permission. Not listed.
+    pub const PROTECTED: Self = Self(1 << 20);
+
+    /// The names of the listed flags, in order.
+    pub const NAMES: &'static [(Self, &'static str)] = &[
+        (Self::WRITE, "write"),
+        (Self::READONLY, "readonly"),
+        (Self::DENYOOM, "denyoom"),
+        (Self::ADMIN, "admin"),
+        (Self::PUBSUB, "pubsub"),
+        (Self::NOSCRIPT, "noscript"),
+        (Self::BLOCKING, "blocking"),
+        (Self::LOADING, "loading"),
+        (Self::STALE, "stale"),
+        (Self::SKIP_MONITOR, "skip_monitor"),
+        (Self::SKIP_COMMANDLOG, "skip_commandlog"),
+        (Self::ASKING, "asking"),
+        (Self::FAST, "fast"),
+        (Self::NO_AUTH, "no_auth"),
+        (Self::NO_MANDATORY_KEYS, "no_mandatory_keys"),
+        (Self::NO_ASYNC_LOADING, "no_async_loading"),
+        (Self::NO_MULTI, "no_multi"),
+        (Self::MOVABLEKEYS, "movablekeys"),
+        (Self::ALLOW_BUSY, "allow_busy"),
+    ];
+
+    /// Both sets together; usable in constants, where `|` is not.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether any of `other` is in this set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.and(other)
+    }
+}
+
+/// Access-control categories, as a set. The order of the bits is the order in which they are listed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Acl(u32);
+
+impl Acl {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// `@keyspace`
+    pub const KEYSPACE: Self = Self(1);
+    /// `@read`
+    pub const READ: Self = Self(1 << 1);
+    /// `@write`
+    pub const WRITE: Self = Self(1 << 2);
+    /// `@string`
+    pub const STRING: Self = Self(1 << 3);
+    /// `@stream`
+    pub const STREAM: Self = Self(1 << 4);
+    /// `@pubsub`
+    pub const PUBSUB: Self = Self(1 << 5);
+    /// `@admin`
+    pub const ADMIN: Self = Self(1 << 6);
+    /// `@fast`
+    pub const FAST: Self = Self(1 << 7);
+    /// `@slow`
+    pub const SLOW: Self = Self(1 << 8);
+    /// `@blocking`
+    pub const BLOCKING: Self = Self(1 << 9);
+    /// `@dangerous`
+    pub const DANGEROUS: Self = Self(1 << 10);
+    /// `@connection`
+    pub const CONNECTION: Self = Self(1 << 11);
+    /// `@transaction`
+    pub const TRANSACTION: Self = Self(1 << 12);
+    /// `@scripting`
+    pub const SCRIPTING: Self = Self(1 << 13);
+
+    /// The names of the categories, in order.
+    pub const NAMES: &'static [(Self, &'static str)] = &[
+        (Self::KEYSPACE, "keyspace"),
+        (Self::READ, "read"),
+        (Self::WRITE, "write"),
+        (Self::STRING, "string"),
+        (Self::STREAM, "stream"),
+        (Self::PUBSUB, "pubsub"),
+        (Self::ADMIN, "admin"),
+        (Self::FAST, "fast"),
+        (Self::SLOW, "slow"),
+        (Self::BLOCKING, "blocking"),
+        (Self::DANGEROUS, "dangerous"),
+        (Self::CONNECTION, "connection"),
+        (Self::TRANSACTION, "transaction"),
+        (Self::SCRIPTING, "scripting"),
+    ];
+
+    /// Both sets together; usable in constants, where `|` is not.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether any of `other` is in this set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Acl {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.and(other)
+    }
+}
+
+/// The group under which manuals list a command.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Group {
+    /// Works on any key.
+    Generic,
+    /// Works on strings.
+    String,
+    /// Works on streams.
+    Stream,
+    /// Works on channels.
+    PubSub,
+    /// Several commands as one.
+    Transactions,
+    /// About the caller's connection.
+    Connection,
+    /// About the server.
+    Server,
+    /// About slots and nodes.
+    Cluster,
+    /// About scripts.
+    Scripting,
+}
+
+/// Where some of a command's keys stand, and what happens to them.
+#[derive(Clone, Copy, Debug)]
+pub struct KeySpec {
+    /// What people should know about these keys.
+    pub notes: Option<&'static str>,
+    /// What happens to the keys, as `COMMAND` lists it: `RO access`, `RW update`, ...
+    pub flags: &'static [&'static str],
+    /// Where the first one stands.
+    pub begin: Begin,
+    /// Which arguments from there on are keys.
+    pub find: Find,
+}
+
+/// Where the first key stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Begin {
+    /// At this position.
+    Index(usize),
+    /// Behind this word, which is looked for from a position on; from the end if that is negative.
+    Keyword(&'static str, i64),
+    /// Only the command itself can tell.
+    Unknown,
+}
+
+/// Which arguments, from the first key on, are keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Find {
+    /// Every `step`-th up to `last`, which counts from the first key, or from the end if negative;
+    /// a `limit` of 2 and more stops after that part of the arguments.
+    Range {
+        /// The last key, from the first one; negative from the end: -1 is the last argument.
+        last: i64,
+        /// 1 where keys follow each other, 2 where a value stands between them.
+        step: usize,
+        /// 0 and 1: all; n: one n-th of them.
+        limit: i64,
+    },
+    /// A number at `number_at` (from the first key's position) says how many follow from `first`.
+    Number {
+        /// Where the number stands.
+        number_at: usize,
+        /// Where the first key stands.
+        first: usize,
+        /// As in [`Find::Range`].
+        step: usize,
+    },
+    /// Only the command itself can tell.
+    Unknown,
+}
+
+impl KeySpec {
+    /// One key, the first argument, with these flags.
+    pub const fn first(flags: &'static [&'static str]) -> Self {
+        Self::at(1, flags)
+    }
+
+    /// One key at this position, with these flags.
+    pub const fn at(index: usize, flags: &'static [&'static str]) -> Self {
+        Self {
+            notes: None,
+            flags,
+            begin: Begin::Index(index),
+            find: Find::Range {
+                last: 0,
+                step: 1,
+                limit: 0,
+            },
+        }
+    }
+
+    /// Every argument from the first on, `step` apart.
+    pub const fn all(step: usize, flags: &'static [&'static str]) -> Self {
+        Self {
+            notes: None,
+            flags,
+            begin: Begin::Index(1),
+            find: Find::Range {
+                last: -1,
+                step,
+                limit: 0,
+            },
+        }
+    }
+
+    /// The same with a note.
+    pub const fn noted(self, notes: &'static str) -> Self {
+        Self {
+            notes: Some(notes),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Everything behind the engine's lock.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Change;
+use tailrace_storage::Instant;
+use tailrace_storage::NodeLimits;
+use tailrace_storage::Now;
+use tailrace_storage::Store;
+use tailrace_storage::WaitList;
+use tailrace_storage::WaiterId;
+
+use crate::call::Waiting;
+use crate::client::ClientId;
+use crate::client::Clients;
+use crate::config::Compat;
+use crate::config::Config;
+use crate::gate::Gate;
+use crate::link::Link;
+use crate::pubsub::PubSub;
+use crate::server_info::ServerInfo;
+use crate::spec::Spec;
+use crate::stats::Stats;
+use crate::transaction::WatchList;
+
+/// Everything behind the engine's lock: the data, the clients, and what they wait for.
+pub struct State {
+    /// The data.
+    pub store: Store,
+    /// The connected clients.
+    pub clients: Clients,
+    /// The configuration in force.
+    pub config: Config,
+    /// What this server is.
+    pub info: ServerInfo,
+    /// What was counted since the start or the last reset.
+    pub stats: Stats,
+    /// Who listens to which channel.
+    pub pubsub: PubSub,
+    /// Who watches which key.
+    pub watch_list: WatchList,
+    /// Who waits for which key.
+    pub waits: WaitList,
+    /// The commands that wait.
+    pub(crate) parked: HashMap<WaiterId, Parked>,
+    /// What holds commands back.
+    pub gate: Gate,
+    /// Whether a command of `EXEC` runs.
+    pub in_exec: bool,
+    /// Somebody asked the server to end.
+    pub shutdown: Option<Shutdown>,
+    /// What went wrong for good, if a command panicked.
+    pub fault: Option<String>,
+    /// The client whose command runs.
+    pub(crate) caller: Option<ClientId>,
+    /// Pushes for the caller, to follow the reply of its command.
+    pub(crate) deferred: Vec<u8>,
+    /// Clients whose `out` is to be handed to their links.
+    touched: Vec<ClientId>,
+    /// Room for the changes of a command, used again and again.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A command that waits, and for whom.
+pub(crate) struct Parked {
+    pub(crate) client: ClientId,
+    pub(crate) spec: &'static Spec,
+    pub(crate) db: usize,
+    pub(crate) command: Box<dyn Waiting>,
+}
+
+/// How the server is to end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Shutdown {
+    /// Answer what was read, then close.
+    Orderly,
+}
+
+impl State {
+    /// An empty state.
+    pub fn new(config: Config, info: ServerInfo, store: Store) -> Self {
+        Self {
+            store,
+            clients: Clients::default(),
+            config,
+            info,
+            stats: Stats::default(),
+            pubsub: PubSub::default(),
+            watch_list: WatchList::default(),
+            waits: WaitList::default(),
+            parked: HashMap::new(),
+            gate: Gate::default(),
+            in_exec: false,
+            shutdown: None,
+            fault: None,
+            caller: None,
+            deferred: Vec::new(),
+            touched: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Acts on the configuration, at the start and after every change of it.
+    pub(crate) fn apply_settings(&mut self) {
+        let settings = self.config.settings();
+        let store = self.store.settings_mut();
+        store.node_limits = NodeLimits {
+            bytes_max: settings.stream_node_max_bytes,
+            entries_max: settings.stream_node_max_entries,
+        };
+        store.string_bytes_max = settings.proto_max_bulk_len;
+        store.compat = match settings.compat {
+            Compat::Valkey => tailrace_storage::Compat::Valkey,
+            Compat::Redis => tailrace_storage::Compat::Redis,
+        };
+    }
+
+    /// Sends something to a client outside of its replies: a message, an invalidation.
+    ///
+    /// What goes to the caller itself follows the reply of its command.
+    pub fn push(&mut self, to: ClientId, write: impl FnOnce(&mut ReplyWriter<'_>)) {
+        let Some(client) = self.clients.get_mut(to) else {
+            return;
+        };
+        let version = client.version;
+        if self.caller == Some(to) {
+            write(&mut ReplyWriter::new(&mut self.deferred, version));
+            return;
+        }
+        write(&mut ReplyWriter::new(&mut client.out, version));
+        self.touch(to);
+    }
+
+    /// Notes that a client's `out` is to be handed to its link.
+    pub(crate) fn touch(&mut self, id: ClientId) {
+        if let Some(client) = self.clients.get_mut(id)
+            && !client.touched
+        {
+            client.touched = true;
+            self.touched.push(id);
+        }
+    }
+
+    /// Ends a client's connection at once; replies that have not left are lost.
+    pub fn kill(&mut self, id: ClientId) {
+        if let Some(client) = self.clients.get_mut(id) {
+            client.killed = true;
+            client.link.kill();
+        }
+    }
+
+    /// Hands the replies of all touched clients to their links. The links are to be flushed once
+    /// the lock is released.
+    pub(crate) fn collect(&mut self, now: Now) -> Vec<Arc<Link>> {
+        let mut touched = std::mem::take(&mut self.touched);
+        let links = touched
+            .drain(..)
+            .filter_map(|id| self.hand_over(id, now))
+            .collect();
+        self.touched = touched;
+        links
+    }
+
+    /// Hands a client's replies to its link, and ends a client that lets too many of them wait.
+    pub(crate) fn hand_over(&mut self, id: ClientId, now: Now) -> Option<Arc<Link>> {
+        let client = self.clients.get_mut(id)?;
+        client.touched = false;
+        client.bytes_out += client.out.len() as u64;
+        self.stats.bytes_out += client.out.len() as u64;
+        let waiting = client.link.enqueue(&mut client.out);
+        let limit = self.config.settings().output_limit(client.is_subscriber());
+        if limit.is_exceeded(waiting, &mut client.soft_limit_since, now.mono) {
+            self.stats.output_limit_disconnections += 1;
+            client.killed = true;
+            client.link.kill();
+        }
+        Some(Arc::clone(&client.link))
+    }
+
+    /// Makes the connections of these clients look at their input again.
+    pub(crate) fn wake_all(&mut self, ids: Vec<ClientId>) {
+        for id in ids {
+            if let Some(client) = self.clients.get_mut(id) {
+                client.held = false;
+                client.link.wake();
+            }
+        }
+    }
+
+    /// The earliest instant at which something is due.
+    pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
+        let expiry = self.store.next_expiry().map(|at| {
+            let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
+            Instant(now.mono.0.saturating_add(micros))
+        });
+        [
+            expiry,
+            self.waits.next_deadline(),
+            self.gate.next_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}

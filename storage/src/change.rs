@@ -1,0 +1,332 @@
+//! What a command changed, for everybody who reacts to it.
+//!
+//! Waiting readers, WATCH, keyspace notifications and client-side caching all read one list, in the order
+//! in which things happened. Nothing is written down while nobody asks: see [`Changes::record`].
+
+use std::collections::BTreeMap;
+
+/// One thing that happened to one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The database of the key.
+    pub db: usize,
+    /// The key.
+    pub key: Box<[u8]>,
+    /// What happened to it.
+    pub event: Event,
+}
+
+/// What can happen to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// The key came into being; what made it follows.
+    New,
+    /// A read did not find the key.
+    KeyMiss,
+    /// A stream was about to be replaced by something else; what did it follows.
+    Overwritten,
+    /// An entry was appended.
+    Xadd,
+    /// Entries were trimmed.
+    Xtrim,
+    /// Entries were deleted.
+    Xdel,
+    /// The last id and its companions were set.
+    Xsetid,
+    /// A consumer group was created.
+    XgroupCreate,
+    /// A consumer was created.
+    XgroupCreateconsumer,
+    /// A consumer was deleted.
+    XgroupDelconsumer,
+    /// A consumer group was deleted.
+    XgroupDestroy,
+    /// A consumer group was set to another id.
+    XgroupSetid,
+    /// A string was set.
+    Set,
+    /// A string was appended to.
+    Append,
+    /// A part of a string was overwritten.
+    Setrange,
+    /// A number was added to a string.
+    Incrby,
+    /// A fraction was added to a string.
+    Incrbyfloat,
+    /// The key was deleted.
+    Del,
+    /// A deadline was set.
+    Expire,
+    /// The deadline was taken away.
+    Persist,
+    /// The key was removed because it was due.
+    Expired,
+    /// The key was removed to make room.
+    Evicted,
+    /// The key was renamed to another.
+    RenameFrom,
+    /// Another key was renamed to this one.
+    RenameTo,
+    /// The key was copied from another.
+    CopyTo,
+    /// The key was moved to another database.
+    MoveFrom,
+    /// The key came from another database.
+    MoveTo,
+    /// The key was restored from its serialised form.
+    Restore,
+    /// The database was emptied while the key was there.
+    Flushed,
+    /// The database was swapped, and its key of this name went with it.
+    SwappedOut,
+    /// The database was swapped, and a key of this name came with the other.
+    SwappedIn,
+}
+
+/// What an event means for readers that wait for the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Nothing.
+    None,
+    /// The key may serve readers now.
+    Ready,
+    /// What group readers wait for may be gone: they have to look again.
+    Gone,
+}
+
+/// The kind of an event, by which notifications are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventClass {
+    /// Of any type of key.
+    Generic,
+    /// Of strings.
+    String,
+    /// Of streams.
+    Stream,
+    /// A key was due.
+    Expired,
+    /// A key made room.
+    Evicted,
+    /// A key came into being.
+    New,
+    /// A read was in vain.
+    KeyMiss,
+    /// Nobody is notified.
+    Silent,
+}
+
+impl Event {
+    /// Returns the name under which clients are notified, if they are.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::New => "new",
+            Self::KeyMiss => "keymiss",
+            Self::Xadd => "xadd",
+            Self::Xtrim => "xtrim",
+            Self::Xdel => "xdel",
+            Self::Xsetid => "xsetid",
+            Self::XgroupCreate => "xgroup-create",
+            Self::XgroupCreateconsumer => "xgroup-createconsumer",
+            Self::XgroupDelconsumer => "xgroup-delconsumer",
+            Self::XgroupDestroy => "xgroup-destroy",
+            Self::XgroupSetid => "xgroup-setid",
+            Self::Set => "set",
+            Self::Append => "append",
+            Self::Setrange => "setrange",
+            Self::Incrby => "incrby",
+            Self::Incrbyfloat => "incrbyfloat",
+            Self::Del => "del",
+            Self::Expire => "expire",
+            Self::Persist => "persist",
+            Self::Expired => "expired",
+            Self::Evicted => "evicted",
+            Self::RenameFrom => "rename_from",
+            Self::RenameTo => "rename_to",
+            Self::CopyTo => "copy_to",
+            Self::MoveFrom => "move_from",
+            Self::MoveTo => "move_to",
+            Self::Restore => "restore",
+            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
+        })
+    }
+
+    /// Returns the kind of this event.
+    #[must_use]
+    pub const fn class(self) -> EventClass {
+        match self {
+            Self::New => EventClass::New,
+            Self::KeyMiss => EventClass::KeyMiss,
+            Self::Xadd
+            | Self::Xtrim
+            | Self::Xdel
+            | Self::Xsetid
+            | Self::XgroupCreate
+            | Self::XgroupCreateconsumer
+            | Self::XgroupDelconsumer
+            | Self::XgroupDestroy
+            | Self::XgroupSetid => EventClass::Stream,
+            Self::Set | Self::Append | Self::Setrange | Self::Incrby | Self::Incrbyfloat => {
+                EventClass::String
+            }
+            Self::Del
+            | Self::Expire
+            | Self::Persist
+            | Self::RenameFrom
+            | Self::RenameTo
+            | Self::CopyTo
+            | Self::MoveFrom
+            | Self::MoveTo
+            | Self::Restore => EventClass::Generic,
+            Self::Expired => EventClass::Expired,
+            Self::Evicted => EventClass::Evicted,
+            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
+                EventClass::Silent
+            }
+        }
+    }
+
+    /// Returns whether this event breaks a WATCH on the key.
+    ///
+    /// What happens to a group of a stream that is there already never does. A stream that XGROUP CREATE
+    /// made does by its [`Event::New`].
+    #[must_use]
+    pub const fn breaks_watch(self) -> bool {
+        !matches!(
+            self,
+            Self::KeyMiss
+                | Self::Xsetid
+                | Self::XgroupCreate
+                | Self::XgroupCreateconsumer
+                | Self::XgroupDelconsumer
+                | Self::XgroupDestroy
+                | Self::XgroupSetid
+        )
+    }
+
+    /// Returns what this event means for readers that wait for the key.
+    #[must_use]
+    pub const fn signal(self) -> Signal {
+        match self {
+            Self::Xadd
+            | Self::RenameTo
+            | Self::CopyTo
+            | Self::MoveTo
+            | Self::Restore
+            | Self::SwappedIn => Signal::Ready,
+            Self::Overwritten
+            | Self::XgroupDestroy
+            | Self::Del
+            | Self::Expired
+            | Self::Evicted
+            | Self::RenameFrom
+            | Self::MoveFrom
+            | Self::Flushed
+            | Self::SwappedOut => Signal::Gone,
+            _ => Signal::None,
+        }
+    }
+}
+
+/// The changes since they were last taken, and who asked for them.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    list: Vec<Change>,
+    /// How often each key is observed, by database.
+    observed: Vec<BTreeMap<Box<[u8]>, u32>>,
+    record_all: bool,
+    /// Invariant: `record_all`, or some key is observed.
+    recording: bool,
+}
+
+impl Changes {
+    /// Writes down an event if its key is observed or everything is recorded.
+    #[inline]
+    pub(crate) fn record(&mut self, db: usize, key: &[u8], event: Event) {
+        if self.recording {
+            self.record_if_wanted(db, key, event);
+        }
+    }
+
+    /// Writes down an event that only those are interested in who asked for everything.
+    #[inline]
+    pub(crate) fn record_for_all(&mut self, db: usize, key: &[u8], event: Event) {
+        if self.record_all {
+            self.push(db, key, event);
+        }
+    }
+
+    pub(crate) fn set_record_all(&mut self, record_all: bool) {
+        self.record_all = record_all;
+        self.update_recording();
+    }
+
+    pub(crate) fn observe(&mut self, db: usize, key: &[u8]) {
+        if self.observed.len() <= db {
+            self.observed.resize_with(db + 1, BTreeMap::new);
+        }
+        if let Some(keys) = self.observed.get_mut(db) {
+            if let Some(count) = keys.get_mut(key) {
+                *count += 1;
+            } else {
+                keys.insert(key.into(), 1);
+            }
+        }
+        self.recording = true;
+    }
+
+    pub(crate) fn unobserve(&mut self, db: usize, key: &[u8]) {
+        let Some(keys) = self.observed.get_mut(db) else {
+            return;
+        };
+        let Some(count) = keys.get_mut(key) else {
+            return;
+        };
+        *count -= 1;
+        if *count == 0 {
+            keys.remove(key);
+            self.update_recording();
+        }
+    }
+
+    /// Returns the observed keys of a database in byte order.
+    pub(crate) fn observed_keys(&self, db: usize) -> Vec<Box<[u8]>> {
+        self.observed
+            .get(db)
+            .map(|keys| keys.keys().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn swap(&mut self, other: &mut Vec<Change>) {
+        other.clear();
+        std::mem::swap(&mut self.list, other);
+    }
+
+    #[cold]
+    fn record_if_wanted(&mut self, db: usize, key: &[u8], event: Event) {
+        let observed = || {
+            self.observed
+                .get(db)
+                .is_some_and(|keys| keys.contains_key(key))
+        };
+        if self.record_all || observed() {
+            self.push(db, key, event);
+        }
+    }
+
+    fn push(&mut self, db: usize, key: &[u8], event: Event) {
+        self.list.push(Change {
+            db,
+            key: key.into(),
+            event,
+        });
+    }
+
+    fn update_recording(&mut self) {
+        self.recording = self.record_all || self.observed.iter().any(|keys| !keys.is_empty());
+    }
+}

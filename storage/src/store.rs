@@ -1,0 +1,318 @@
+//! The facade: all that can be done to the data, by database and key.
+//!
+//! Its methods are the only way to change anything. Each finds the key (a key that is due is not found and
+//! removed), checks the type, acts, keeps count of the memory and writes down what changed, in the order in
+//! which the reference says so. What fails has changed nothing.
+
+mod keys;
+mod relocate;
+mod streams;
+mod strings;
+mod waiting;
+
+pub use self::keys::KeyFacts;
+pub use self::relocate::{Flushed, NoSuchKey};
+pub use self::streams::{
+    AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
+};
+pub use self::strings::{
+    FloatError, IncrementError, SetCondition, SetExpiry, SetOptions, SetOutcome, StringError,
+};
+
+use crate::change::{Change, Changes, Event};
+use crate::keyspace::{Keyspace, RecordIndex};
+use crate::lag::Compat;
+use crate::node::NodeLimits;
+use crate::rng::Rng;
+use crate::stream::Stream;
+use crate::strings::StringValue;
+use crate::time::UnixMillis;
+use crate::value::{Value, WrongType};
+
+/// Everything that a server stores.
+///
+/// Databases are numbered from zero. Every method panics if it is given one that does not exist; that a
+/// number from a client is in range is checked where it is parsed, against [`Store::databases`].
+#[derive(Debug)]
+pub struct Store {
+    keyspaces: Vec<Keyspace>,
+    changes: Changes,
+    now: UnixMillis,
+    rng: Rng,
+    stats: Stats,
+    settings: Settings,
+    no_touch: bool,
+    expiry_paused: bool,
+}
+
+/// What is configured.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// When a node of a stream is full.
+    pub node_limits: NodeLimits,
+    /// A string does not grow beyond this (proto-max-bulk-len).
+    pub string_bytes_max: usize,
+    /// Whose behaviour counts where the references differ.
+    pub compat: Compat,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            node_limits: NodeLimits {
+                bytes_max: 4_096,
+                entries_max: 100,
+            },
+            string_bytes_max: 512 * 1_024 * 1_024,
+            compat: Compat::Valkey,
+        }
+    }
+}
+
+/// What is counted about lookups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Reads that found their key.
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+    /// Keys that were removed because they were due.
+    pub expired: u64,
+}
+
+impl Store {
+    /// Creates a store with this many empty databases. `seed` decides what [`Store::random_key`] picks.
+    #[must_use]
+    pub fn new(databases: usize, seed: u64, settings: Settings) -> Self {
+        let mut keyspaces = Vec::new();
+        keyspaces.resize_with(databases, Keyspace::new);
+        Self {
+            keyspaces,
+            changes: Changes::default(),
+            now: UnixMillis(0),
+            rng: Rng::from_seed(seed),
+            stats: Stats::default(),
+            settings,
+            no_touch: false,
+            expiry_paused: false,
+        }
+    }
+
+    /// Sets the time of all that follows. It may step back.
+    pub const fn set_now(&mut self, now: UnixMillis) {
+        self.now = now;
+    }
+
+    /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
+    pub const fn set_no_touch(&mut self, no_touch: bool) {
+        self.no_touch = no_touch;
+    }
+
+    /// Sets whether keys that are due stay, although they read as missing (CLIENT PAUSE).
+    pub const fn set_expiry_paused(&mut self, paused: bool) {
+        self.expiry_paused = paused;
+    }
+
+    /// Returns what is configured, to be changed.
+    pub const fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    /// Sets the counters back to zero.
+    pub fn reset_stats(&mut self) {
+        self.stats = Stats::default();
+    }
+
+    /// Asks for the changes of a key. Ask as often as you like, and take back each with [`Store::unobserve`].
+    pub fn observe(&mut self, db: usize, key: &[u8]) {
+        self.changes.observe(db, key);
+    }
+
+    /// Takes back one call of [`Store::observe`].
+    pub fn unobserve(&mut self, db: usize, key: &[u8]) {
+        self.changes.unobserve(db, key);
+    }
+
+    /// Sets whether the changes of all keys are asked for.
+    pub fn set_record_all(&mut self, record_all: bool) {
+        self.changes.set_record_all(record_all);
+    }
+
+    /// Moves the changes since the last call into `changes`, whose memory is used again for the next ones.
+    pub fn take_changes(&mut self, changes: &mut Vec<Change>) {
+        self.changes.swap(changes);
+    }
+
+    /// Returns whether anything that somebody asked for has changed.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Returns the time that was set last.
+    #[must_use]
+    pub const fn now(&self) -> UnixMillis {
+        self.now
+    }
+
+    /// Returns what is configured.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the counters.
+    #[must_use]
+    pub const fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Returns how many databases there are.
+    #[must_use]
+    pub const fn databases(&self) -> usize {
+        self.keyspaces.len()
+    }
+
+    /// Returns the memory that all keys and values take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.keyspaces.iter().map(Keyspace::bytes).sum()
+    }
+
+    /// Returns the value of a key as a reading command sees it: this is counted, and says so if it is in vain.
+    pub fn read(&mut self, db: usize, key: &[u8]) -> Option<&Value> {
+        let at = self.locate_to_read(db, key)?;
+        Some(self.keyspaces[db].record(at).value())
+    }
+
+    /// Reads a stream, as [`Store::read`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if the key holds something else.
+    pub fn stream(&mut self, db: usize, key: &[u8]) -> Result<Option<&Stream>, WrongType> {
+        self.read(db, key).map(Value::as_stream).transpose()
+    }
+
+    /// Reads a string, as [`Store::read`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if the key holds something else.
+    pub fn string(&mut self, db: usize, key: &[u8]) -> Result<Option<&StringValue>, WrongType> {
+        self.read(db, key).map(Value::as_string).transpose()
+    }
+
+    /// Returns the value of a key as a changing command sees it before it acts: access is noted, nothing counted.
+    pub fn lookup(&mut self, db: usize, key: &[u8]) -> Option<&Value> {
+        let at = self.locate(db, key)?;
+        Some(self.keyspaces[db].record(at).value())
+    }
+
+    /// Returns the value of a key without leaving a trace.
+    #[must_use]
+    pub fn peek(&self, db: usize, key: &[u8]) -> Option<&Value> {
+        let keyspace = &self.keyspaces[db];
+        let record = keyspace.record(keyspace.find(key)?);
+        (!record.is_due(self.now)).then(|| record.value())
+    }
+
+    /// Returns whether a key is due but not removed yet.
+    #[must_use]
+    pub fn is_due(&self, db: usize, key: &[u8]) -> bool {
+        let keyspace = &self.keyspaces[db];
+        let record = keyspace.find(key).map(|at| keyspace.record(at));
+        record.is_some_and(|record| record.is_due(self.now))
+    }
+
+    /// Asserts the invariants of all databases. Takes time proportional to all there is.
+    pub fn check(&self) {
+        self.keyspaces.iter().for_each(Keyspace::check);
+    }
+
+    /// Finds a key to change it or what belongs to it.
+    #[inline]
+    fn locate(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
+        let at = self.locate_quietly(db, key)?;
+        if !self.no_touch {
+            self.keyspaces[db].touch(at, self.now);
+        }
+        Some(at)
+    }
+
+    /// Finds a key without noting the access.
+    #[inline]
+    fn locate_quietly(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
+        let keyspace = &self.keyspaces[db];
+        let at = keyspace.find(key)?;
+        if keyspace.record(at).is_due(self.now) {
+            if !self.expiry_paused {
+                self.expire(db, at);
+            }
+            return None;
+        }
+        Some(at)
+    }
+
+    /// Finds a key to read it.
+    #[inline]
+    fn locate_to_read(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
+        let at = self.locate(db, key);
+        self.count_read(db, key, at);
+        at
+    }
+
+    #[inline]
+    fn count_read(&mut self, db: usize, key: &[u8], found: Option<RecordIndex>) {
+        if found.is_some() {
+            self.stats.hits += 1;
+        } else {
+            self.stats.misses += 1;
+            self.changes.record_for_all(db, key, Event::KeyMiss);
+        }
+    }
+
+    /// Puts a value under a key that [`Store::locate`] found or not. A deadline stays.
+    fn put(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        found: Option<RecordIndex>,
+        value: Value,
+    ) -> RecordIndex {
+        let Some(at) = found else {
+            return self.create(db, key, value);
+        };
+        let old = self.keyspaces[db].replace(at, value);
+        if matches!(old, Value::Stream(_)) {
+            self.changes.record(db, key, Event::Overwritten);
+        }
+        at
+    }
+
+    /// Adds a key that [`Store::locate`] did not find.
+    fn create(&mut self, db: usize, key: &[u8], value: Value) -> RecordIndex {
+        if self.expiry_paused
+            && let Some(at) = self.keyspaces[db].find(key)
+        {
+            // It reads as missing and only waits for the end of the pause.
+            self.expire(db, at);
+        }
+        let at = self.keyspaces[db].insert(key, value, self.now);
+        self.changes.record(db, key, Event::New);
+        at
+    }
+
+    /// Removes a key because its time has come.
+    #[cold]
+    fn expire(&mut self, db: usize, at: RecordIndex) {
+        let record = self.keyspaces[db].remove(at);
+        self.stats.expired += 1;
+        self.changes.record(db, record.key(), Event::Expired);
+    }
+}
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;

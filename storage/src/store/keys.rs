@@ -1,0 +1,249 @@
+//! Operations on keys of any type: being there, being listed, being due.
+
+use crate::change::Event;
+use crate::expire::{ExpireCondition, ExpireOutcome, Lifetime};
+use crate::keyspace::{Keyspace, RecordIndex, Step};
+use crate::lag::Compat;
+use crate::store::Store;
+use crate::time::{Millis, UnixMillis};
+use crate::value::{Encoding, Value, ValueKind};
+
+/// What OBJECT and MEMORY USAGE tell about a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyFacts {
+    /// How the value is kept.
+    pub encoding: Encoding,
+    /// How long the key was not accessed.
+    pub idle: Millis,
+    /// The memory that the key and its value take.
+    pub bytes: usize,
+}
+
+impl Store {
+    /// Returns whether a key is there, which is counted as a read but no access.
+    pub fn exists(&mut self, db: usize, key: &[u8]) -> bool {
+        self.kind(db, key).is_some()
+    }
+
+    /// Returns the type of a key, which is counted as a read but no access.
+    pub fn kind(&mut self, db: usize, key: &[u8]) -> Option<ValueKind> {
+        let at = self.locate_quietly(db, key);
+        self.count_read(db, key, at);
+        at.map(|at| self.keyspaces[db].record(at).value().kind())
+    }
+
+    /// Notes an access to a key, whatever [`Store::set_no_touch`] says, and returns whether it is there.
+    pub fn touch(&mut self, db: usize, key: &[u8]) -> bool {
+        let at = self.locate_quietly(db, key);
+        self.count_read(db, key, at);
+        if let Some(at) = at {
+            self.keyspaces[db].touch(at, self.now);
+        }
+        at.is_some()
+    }
+
+    /// Returns what is to be told about a key. This is no access.
+    pub fn facts(&mut self, db: usize, key: &[u8]) -> Option<KeyFacts> {
+        let at = self.locate_quietly(db, key)?;
+        let record = self.keyspaces[db].record(at);
+        Some(KeyFacts {
+            encoding: record.value().encoding(),
+            idle: self.now.since(record.accessed_at),
+            bytes: record.bytes(),
+        })
+    }
+
+    /// Deletes a key and returns whether it was there.
+    ///
+    /// While expiry is paused, a key that is due counts as one that is there.
+    pub fn remove(&mut self, db: usize, key: &[u8]) -> bool {
+        self.remove_with(db, key, Event::Del)
+    }
+
+    /// Deletes a key to make room and returns whether it was there.
+    pub fn evict(&mut self, db: usize, key: &[u8]) -> bool {
+        self.remove_with(db, key, Event::Evicted)
+    }
+
+    fn remove_with(&mut self, db: usize, key: &[u8], event: Event) -> bool {
+        let Some(at) = self.keyspaces[db].find(key) else {
+            return false;
+        };
+        if self.keyspaces[db].record(at).is_due(self.now) && !self.expiry_paused {
+            self.expire(db, at);
+            return false;
+        }
+        self.keyspaces[db].remove(at);
+        self.changes.record(db, key, event);
+        true
+    }
+
+    /// Returns how many keys a database has. Those that are due but not removed yet count.
+    #[must_use]
+    pub fn db_len(&self, db: usize) -> usize {
+        self.keyspaces[db].len()
+    }
+
+    /// Returns how many keys of a database have a deadline.
+    #[must_use]
+    pub fn deadline_count(&self, db: usize) -> usize {
+        self.keyspaces[db].deadlines().len()
+    }
+
+    /// Returns the keys of a database and their values, without those that are due. Leaves no trace.
+    pub fn keys(&self, db: usize) -> impl Iterator<Item = (&[u8], &Value)> {
+        self.keyspaces[db]
+            .records()
+            .filter(|record| !record.is_due(self.now))
+            .map(|record| (record.key(), record.value()))
+    }
+
+    /// Shows about `count` keys to `visit` and returns the cursor to go on with, or 0 at the end.
+    ///
+    /// A scan begins with 0. A key that is there from its beginning to its end is shown exactly once; one that
+    /// comes or goes meanwhile may be. Keys that are due are not shown. A call may show no key at all and
+    /// yet not be the last, because it looks at a bounded number of places.
+    pub fn scan(
+        &mut self,
+        db: usize,
+        cursor: u64,
+        count: usize,
+        mut visit: impl FnMut(&[u8], &Value),
+    ) -> u64 {
+        let Ok(mut position) = usize::try_from(cursor) else {
+            return 0;
+        };
+        let places_end = position.saturating_add(count.saturating_add(FREE_PLACES_MAX));
+        for _ in 0..count {
+            let places_max = places_end.saturating_sub(position);
+            match self.keyspaces[db].next_from(position, places_max) {
+                Step::End => return 0,
+                Step::NotYet(next) => return next as u64,
+                Step::Found(at, next) => {
+                    position = next;
+                    let record = self.keyspaces[db].record(at);
+                    if !record.is_due(self.now) {
+                        visit(record.key(), record.value());
+                    } else if !self.expiry_paused {
+                        self.expire(db, at);
+                    }
+                }
+            }
+        }
+        match self.keyspaces[db].next_from(position, 1) {
+            Step::End => 0,
+            Step::NotYet(_) | Step::Found(..) => position as u64,
+        }
+    }
+
+    /// Returns a key by chance, or `None` if there is none. Keys that are due are removed on the way.
+    pub fn random_key(&mut self, db: usize) -> Option<&[u8]> {
+        let mut tries = 0;
+        let at = loop {
+            let at = self.keyspaces[db].pick(&mut self.rng)?;
+            if !self.keyspaces[db].record(at).is_due(self.now) {
+                break at;
+            }
+            if !self.expiry_paused {
+                self.expire(db, at);
+                continue;
+            }
+            // They must stay, and there may be no others: then one of them is the answer.
+            tries += 1;
+            if tries == DUE_TRIES_MAX {
+                break at;
+            }
+        };
+        Some(self.keyspaces[db].record(at).key())
+    }
+
+    /// Returns how long a key lives, or `None` if it is not there. Counted as a read but no access.
+    pub fn lifetime(&mut self, db: usize, key: &[u8]) -> Option<Lifetime> {
+        let at = self.locate_quietly(db, key);
+        self.count_read(db, key, at);
+        let deadline = self.keyspaces[db].record(at?).deadline();
+        Some(deadline.map_or(Lifetime::Unlimited, Lifetime::Until))
+    }
+
+    /// Sets the deadline of a key if the condition holds. One that is not in the future removes the key.
+    pub fn expire_at(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        deadline: UnixMillis,
+        condition: ExpireCondition,
+    ) -> ExpireOutcome {
+        let Some(at) = self.locate(db, key) else {
+            return ExpireOutcome::Refused;
+        };
+        if !condition.holds(self.keyspaces[db].record(at).deadline(), deadline) {
+            return ExpireOutcome::Refused;
+        }
+        if deadline <= self.now {
+            self.remove_past(db, at);
+            return ExpireOutcome::Removed;
+        }
+        self.keyspaces[db].set_deadline(at, Some(deadline));
+        self.changes.record(db, key, Event::Expire);
+        ExpireOutcome::Set
+    }
+
+    /// Takes the deadline of a key away and returns whether it had one.
+    pub fn persist(&mut self, db: usize, key: &[u8]) -> bool {
+        let Some(at) = self.locate(db, key) else {
+            return false;
+        };
+        let had_deadline = self.keyspaces[db].set_deadline(at, None).is_some();
+        if had_deadline {
+            self.changes.record(db, key, Event::Persist);
+        }
+        had_deadline
+    }
+
+    /// Returns when the first key is due, unless expiry is paused.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<UnixMillis> {
+        if self.expiry_paused {
+            return None;
+        }
+        self.keyspaces
+            .iter()
+            .filter_map(|keyspace| keyspace.deadlines().first_due_at())
+            .min()
+    }
+
+    /// Removes at most `max` keys that are due, soonest first, and returns how many it removed.
+    pub fn expire_due(&mut self, max: usize) -> usize {
+        for removed in 0..max {
+            if self.next_expiry().is_none_or(|due_at| due_at > self.now) {
+                return removed;
+            }
+            let soonest = |keyspace: &Keyspace| keyspace.deadlines().first();
+            let firsts = self.keyspaces.iter().map(soonest).enumerate();
+            let first = firsts
+                .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
+                .min();
+            if let Some((_, db, at)) = first {
+                self.expire(db, at);
+            }
+        }
+        max
+    }
+
+    /// Removes a key whose deadline was set to the past.
+    pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
+        match self.settings.compat {
+            Compat::Valkey => self.expire(db, at),
+            Compat::Redis => {
+                let record = self.keyspaces[db].remove(at);
+                self.changes.record(db, record.key(), Event::Del);
+            }
+        }
+    }
+}
+
+/// How many places without a key one call of a scan looks at, besides those with keys.
+const FREE_PLACES_MAX: usize = 4_096;
+
+/// How many keys that are due may be picked by chance while they must stay.
+const DUE_TRIES_MAX: usize = 100;

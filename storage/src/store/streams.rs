@@ -1,0 +1,531 @@
+//! Operations on streams and their groups.
+//!
+//! The commands that read through a group look at the key first, by [`Store::stream`]; what they do then is no
+//! further read of it.
+
+use crate::autoclaim::{AutoClaim, AutoClaimed};
+use crate::change::Event;
+use crate::claim::{Claim, Claimed};
+use crate::deliver::{History, ReadNew, Tracking};
+use crate::id::{IdRequest, StreamId};
+use crate::keyspace::RecordIndex;
+use crate::store::Store;
+use crate::stream::{AppendError, NoGroup, SetId, SetIdError, Stream};
+use crate::time::UnixMillis;
+use crate::trim::Trim;
+use crate::value::{Value, WrongType};
+
+/// What to do with a stream that is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingStream {
+    /// It is created.
+    #[default]
+    Create,
+    /// It stays missing.
+    Leave,
+}
+
+/// Where a group begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupStart {
+    /// Behind this ID.
+    After(StreamId),
+    /// Behind the last ID that the stream gave out (`$`).
+    AfterLast,
+}
+
+/// Why an entry was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddError {
+    /// The key holds something else.
+    WrongType,
+    /// The stream refuses it.
+    Append(AppendError),
+}
+
+/// Why the last ID of a key was not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetStreamIdError {
+    /// The key is not there.
+    NoSuchKey,
+    /// The key holds something else.
+    WrongType,
+    /// The stream refuses it.
+    SetId(SetIdError),
+}
+
+/// Why a group was not created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreateGroupError {
+    /// The key is not there, and was not to be created.
+    NoSuchKey,
+    /// The key holds something else.
+    WrongType,
+    /// There is one of this name.
+    GroupExists,
+}
+
+/// Why something was not done to a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupError {
+    /// The key is not there.
+    NoSuchKey,
+    /// The key holds something else.
+    WrongType,
+    /// The stream has no such group.
+    NoGroup,
+}
+
+impl Store {
+    /// Appends an entry and then trims, and returns its ID, or `None` if the stream was missing and left so.
+    ///
+    /// `fields` are names and values in turn.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has changed after any of these. `0-0` is refused before anything else.
+    ///
+    /// - [`AddError::WrongType`] if the key holds something else.
+    /// - [`AddError::Append`] if the stream refuses the entry.
+    pub fn append<'a>(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        id: IdRequest,
+        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        missing: MissingStream,
+        trim: Option<Trim>,
+    ) -> Result<Option<StreamId>, AddError> {
+        if id == IdRequest::Exact(StreamId::MIN) {
+            return Err(AddError::Append(AppendError::Zero));
+        }
+        let (now, limits) = (self.now, self.settings.node_limits);
+        let append = |stream: &mut Stream| -> Result<(StreamId, u64), AddError> {
+            let id = stream.append(id, fields, now, limits)?;
+            let trimmed = trim.map_or(0, |trim| stream.trim(trim));
+            Ok((id, trimmed))
+        };
+        let (id, trimmed) = match self.locate(db, key) {
+            Some(at) => self.keyspaces[db].update(at, |value| append(value.as_stream_mut()?))?,
+            None if missing == MissingStream::Leave => return Ok(None),
+            None => {
+                let mut stream = Box::new(Stream::new());
+                let added = append(&mut stream)?;
+                self.create(db, key, Value::Stream(stream));
+                added
+            }
+        };
+        self.changes.record(db, key, Event::Xadd);
+        if trimmed > 0 {
+            self.changes.record(db, key, Event::Xtrim);
+        }
+        Ok(Some(id))
+    }
+
+    /// Deletes entries and returns how many there were; none if the key is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if the key holds something else.
+    pub fn delete(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        ids: impl IntoIterator<Item = StreamId>,
+    ) -> Result<u64, WrongType> {
+        self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(ids))
+    }
+
+    /// Removes old entries and returns how many; none if the key is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if the key holds something else.
+    pub fn trim(&mut self, db: usize, key: &[u8], trim: Trim) -> Result<u64, WrongType> {
+        self.remove_entries(db, key, Event::Xtrim, |stream| stream.trim(trim))
+    }
+
+    /// Sets the last ID of a stream and its counters.
+    ///
+    /// # Errors
+    ///
+    /// - [`SetStreamIdError::NoSuchKey`] if the key is not there.
+    /// - [`SetStreamIdError::WrongType`] if it holds something else.
+    /// - [`SetStreamIdError::SetId`] if the stream refuses it.
+    pub fn set_id(&mut self, db: usize, key: &[u8], ask: SetId) -> Result<(), SetStreamIdError> {
+        let at = self.locate(db, key).ok_or(SetStreamIdError::NoSuchKey)?;
+        self.keyspaces[db].update(at, |value| -> Result<(), SetStreamIdError> {
+            Ok(value.as_stream_mut()?.set_id(ask)?)
+        })?;
+        self.changes.record(db, key, Event::Xsetid);
+        Ok(())
+    }
+
+    /// Creates a group, and its stream if that is missing and to be created.
+    ///
+    /// # Errors
+    ///
+    /// - [`CreateGroupError::NoSuchKey`] if the key is not there and not to be created.
+    /// - [`CreateGroupError::WrongType`] if it holds something else.
+    /// - [`CreateGroupError::GroupExists`] if there is a group of this name.
+    pub fn create_group(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        start: GroupStart,
+        entries_read: Option<u64>,
+        missing: MissingStream,
+    ) -> Result<(), CreateGroupError> {
+        let at = match (self.locate(db, key), missing) {
+            (Some(at), _) => at,
+            (None, MissingStream::Create) => self.create(db, key, Value::Stream(Box::default())),
+            (None, MissingStream::Leave) => return Err(CreateGroupError::NoSuchKey),
+        };
+        self.keyspaces[db].update(at, |value| -> Result<(), CreateGroupError> {
+            let stream = value.as_stream_mut()?;
+            let after = start.resolve(stream);
+            stream
+                .create_group(group, after, entries_read)
+                .map_err(|_exists| CreateGroupError::GroupExists)
+        })?;
+        self.changes.record(db, key, Event::XgroupCreate);
+        Ok(())
+    }
+
+    /// Moves a group to another place.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn set_group_id(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        start: GroupStart,
+        entries_read: Option<u64>,
+    ) -> Result<(), GroupError> {
+        self.change_stream(db, key, |stream, _now| {
+            let after = start.resolve(stream);
+            Ok(stream.set_group_id(group, after, entries_read)?)
+        })?;
+        self.changes.record(db, key, Event::XgroupSetid);
+        Ok(())
+    }
+
+    /// Removes a group with all that is pending in it, and returns whether it was there.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupError::NoSuchKey`] and [`GroupError::WrongType`].
+    pub fn destroy_group(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+    ) -> Result<bool, GroupError> {
+        let destroyed =
+            self.change_stream(db, key, |stream, _now| Ok(stream.destroy_group(group)))?;
+        if destroyed {
+            self.changes.record(db, key, Event::XgroupDestroy);
+        }
+        Ok(destroyed)
+    }
+
+    /// Creates a consumer and returns whether it is new.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn create_consumer(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+    ) -> Result<bool, GroupError> {
+        let created = self.change_stream(db, key, |stream, now| {
+            Ok(stream.create_consumer(group, consumer, now)?)
+        })?;
+        self.record_consumer(db, key, created);
+        Ok(created)
+    }
+
+    /// Deletes a consumer and returns how many pending entries went with it, or `None` if there was no such one.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn delete_consumer(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+    ) -> Result<Option<u64>, GroupError> {
+        let deleted = self.change_stream(db, key, |stream, _now| {
+            Ok(stream.delete_consumer(group, consumer)?)
+        })?;
+        if deleted.is_some() {
+            self.changes.record(db, key, Event::XgroupDelconsumer);
+        }
+        Ok(deleted)
+    }
+
+    /// Delivers new entries to a consumer as [`Stream::read_new`] does, and returns the stream to show them from.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn read_new(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+        count_max: u64,
+        tracking: Tracking,
+    ) -> Result<(ReadNew, &Stream), GroupError> {
+        let (at, read) = self.work_on_group(db, key, |stream, now| {
+            stream.read_new(group, consumer, count_max, tracking, now)
+        })?;
+        self.record_consumer(db, key, read.consumer_created);
+        Ok((read, self.stream_at(db, at)?))
+    }
+
+    /// Lists what a consumer has pending as [`Stream::read_history`] does, and returns the stream to show it from.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn read_history(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+        after: StreamId,
+        count_max: u64,
+    ) -> Result<(History, &Stream), GroupError> {
+        let (at, history) = self.work_on_group(db, key, |stream, now| {
+            stream.read_history(group, consumer, after, count_max, now)
+        })?;
+        self.record_consumer(db, key, history.consumer_created);
+        Ok((history, self.stream_at(db, at)?))
+    }
+
+    /// Hands pending entries to a consumer as [`Stream::claim`] does, and returns the stream to show them from.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn claim(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+        claim: &Claim<'_>,
+    ) -> Result<(Claimed, &Stream), GroupError> {
+        let (at, claimed) = self.work_on_group(db, key, |stream, now| {
+            stream.claim(group, consumer, claim, now)
+        })?;
+        self.record_consumer(db, key, claimed.consumer_created);
+        Ok((claimed, self.stream_at(db, at)?))
+    }
+
+    /// Claims what is idle as [`Stream::auto_claim`] does, and returns the stream to show it from.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn auto_claim(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+        ask: AutoClaim,
+    ) -> Result<(AutoClaimed, &Stream), GroupError> {
+        let (at, claimed) = self.work_on_group(db, key, |stream, now| {
+            stream.auto_claim(group, consumer, ask, now)
+        })?;
+        self.record_consumer(db, key, claimed.consumer_created);
+        Ok((claimed, self.stream_at(db, at)?))
+    }
+
+    /// Takes entries out of a group's pending list and returns how many were there.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn acknowledge(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        ids: impl IntoIterator<Item = StreamId>,
+    ) -> Result<u64, GroupError> {
+        let (_, count) =
+            self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, ids))?;
+        Ok(count)
+    }
+
+    /// Notes that a consumer asked for something, and returns whether it is new.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn touch_consumer(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+    ) -> Result<bool, GroupError> {
+        let (_, created) = self.work_on_group(db, key, |stream, now| {
+            stream.touch_consumer(group, consumer, now)
+        })?;
+        self.record_consumer(db, key, created);
+        Ok(created)
+    }
+
+    /// Notes that those who wait for this group's entries were tried and not all served. This is no access.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn note_attempt(&mut self, db: usize, key: &[u8], group: &[u8]) -> Result<(), GroupError> {
+        self.work_on_group_quietly(db, key, |stream, now| stream.note_attempt(group, now))
+    }
+
+    /// Notes that a consumer waits no longer. This is no access.
+    ///
+    /// # Errors
+    ///
+    /// Each of [`GroupError`], and nothing has changed.
+    pub fn end_wait(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        consumer: &[u8],
+    ) -> Result<(), GroupError> {
+        self.work_on_group_quietly(db, key, |stream, _now| stream.end_wait(group, consumer))
+    }
+
+    fn remove_entries(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        event: Event,
+        remove: impl FnOnce(&mut Stream) -> u64,
+    ) -> Result<u64, WrongType> {
+        let Some(at) = self.locate(db, key) else {
+            return Ok(0);
+        };
+        let removed = self.keyspaces[db].update(at, |value| value.as_stream_mut().map(remove))?;
+        if removed > 0 {
+            self.changes.record(db, key, event);
+        }
+        Ok(removed)
+    }
+
+    fn change_stream<R>(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        change: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, GroupError>,
+    ) -> Result<R, GroupError> {
+        let at = self.locate(db, key).ok_or(GroupError::NoSuchKey)?;
+        let now = self.now;
+        self.keyspaces[db].update(at, |value| change(value.as_stream_mut()?, now))
+    }
+
+    fn work_on_group<R>(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        work: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, NoGroup>,
+    ) -> Result<(RecordIndex, R), GroupError> {
+        let at = self.locate(db, key).ok_or(GroupError::NoSuchKey)?;
+        let now = self.now;
+        let result = self.keyspaces[db].update(at, |value| -> Result<R, GroupError> {
+            Ok(work(value.as_stream_mut()?, now)?)
+        })?;
+        Ok((at, result))
+    }
+
+    fn work_on_group_quietly<R>(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        work: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, NoGroup>,
+    ) -> Result<R, GroupError> {
+        let at = self.locate_quietly(db, key).ok_or(GroupError::NoSuchKey)?;
+        let now = self.now;
+        self.keyspaces[db].update(at, |value| Ok(work(value.as_stream_mut()?, now)?))
+    }
+
+    fn record_consumer(&mut self, db: usize, key: &[u8], created: bool) {
+        if created {
+            self.changes.record(db, key, Event::XgroupCreateconsumer);
+        }
+    }
+
+    fn stream_at(&self, db: usize, at: RecordIndex) -> Result<&Stream, WrongType> {
+        self.keyspaces[db].record(at).value().as_stream()
+    }
+}
+
+impl GroupStart {
+    fn resolve(self, stream: &Stream) -> StreamId {
+        match self {
+            Self::After(id) => id,
+            Self::AfterLast => stream.last_id(),
+        }
+    }
+}
+
+impl From<WrongType> for AddError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<AppendError> for AddError {
+    fn from(error: AppendError) -> Self {
+        Self::Append(error)
+    }
+}
+
+impl From<WrongType> for SetStreamIdError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<SetIdError> for SetStreamIdError {
+    fn from(error: SetIdError) -> Self {
+        Self::SetId(error)
+    }
+}
+
+impl From<WrongType> for CreateGroupError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<WrongType> for GroupError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<NoGroup> for GroupError {
+    fn from(NoGroup: NoGroup) -> Self {
+        Self::NoGroup
+    }
+}

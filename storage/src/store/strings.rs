@@ -1,0 +1,334 @@
+//! Operations on strings.
+
+use crate::change::Event;
+use crate::extended::Extended;
+use crate::fields::Part;
+use crate::integer::Digits;
+use crate::keyspace::RecordIndex;
+use crate::lag::Compat;
+use crate::store::Store;
+use crate::strings::StringValue;
+use crate::time::UnixMillis;
+use crate::value::{Value, WrongType};
+
+/// How a string is set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SetOptions<'a> {
+    /// What must hold before.
+    pub condition: SetCondition<'a>,
+    /// What becomes of the deadline.
+    pub expiry: SetExpiry,
+}
+
+/// What must hold for a string to be set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetCondition<'a> {
+    /// Nothing.
+    #[default]
+    Always,
+    /// The key is not there (NX).
+    Missing,
+    /// The key is there (XX).
+    Exists,
+    /// The key is there and holds these bytes (IFEQ).
+    Equals(&'a [u8]),
+}
+
+/// What becomes of the deadline of a string that is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetExpiry {
+    /// It is taken away.
+    #[default]
+    Clear,
+    /// It stays (KEEPTTL).
+    Keep,
+    /// It is set. If it is not in the future, Valkey only removes the key instead.
+    At(UnixMillis),
+    /// It is set, even to the past, as MSETEX does.
+    AtEvenIfPast(UnixMillis),
+}
+
+/// What became of a string that was to be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOutcome {
+    /// The condition did not hold.
+    Refused,
+    /// It was set, or would have been had its deadline been in the future.
+    Done,
+}
+
+/// Why a string cannot be extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StringError {
+    /// The key holds something else.
+    WrongType,
+    /// It would be longer than [`Settings::string_bytes_max`](crate::Settings).
+    TooLong,
+}
+
+/// Why a number cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncrementError {
+    /// The key holds something else.
+    WrongType,
+    /// The string is not a 64-bit number.
+    NotAnInteger,
+    /// The sum is not a 64-bit number.
+    Overflow,
+}
+
+/// Why a fraction cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatError {
+    /// The key holds something else.
+    WrongType,
+    /// The string or what is to be added is not a number.
+    NotAFloat,
+    /// The sum is not finite.
+    NotFinite,
+}
+
+impl From<WrongType> for StringError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<WrongType> for IncrementError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<WrongType> for FloatError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl Store {
+    /// Sets a string if the condition holds, over whatever is there.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if a string was to be compared with and the key holds something else.
+    pub fn set(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: &[u8],
+        options: SetOptions<'_>,
+    ) -> Result<SetOutcome, WrongType> {
+        let found = self.locate(db, key);
+        if !self.condition_holds(db, found, options.condition)? {
+            return Ok(SetOutcome::Refused);
+        }
+        if let SetExpiry::At(deadline) = options.expiry
+            && deadline <= self.now
+            && self.settings.compat == Compat::Valkey
+        {
+            if let Some(at) = found {
+                self.remove_past(db, at);
+            }
+            return Ok(SetOutcome::Done);
+        }
+
+        let value = Value::String(StringValue::from_bytes(value));
+        let at = self.put(db, key, found, value);
+        match options.expiry {
+            SetExpiry::Keep => self.changes.record(db, key, Event::Set),
+            SetExpiry::Clear => {
+                self.keyspaces[db].set_deadline(at, None);
+                self.changes.record(db, key, Event::Set);
+            }
+            SetExpiry::At(deadline) | SetExpiry::AtEvenIfPast(deadline) => {
+                self.keyspaces[db].set_deadline(at, Some(deadline));
+                self.changes.record(db, key, Event::Set);
+                self.changes.record(db, key, Event::Expire);
+            }
+        }
+        Ok(SetOutcome::Done)
+    }
+
+    /// Deletes a string if it holds these bytes (DELIFEQ), and returns whether it did.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`] if the key holds something else.
+    pub fn remove_if_equal(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        expected: &[u8],
+    ) -> Result<bool, WrongType> {
+        let found = self.locate(db, key);
+        if !self.condition_holds(db, found, SetCondition::Equals(expected))? {
+            return Ok(false);
+        }
+        Ok(self.remove(db, key))
+    }
+
+    /// Appends to a string, or sets it if the key is not there, and returns its length.
+    ///
+    /// # Errors
+    ///
+    /// - [`StringError::WrongType`] if the key holds something else.
+    /// - [`StringError::TooLong`] if a string that is there would grow beyond the bound.
+    pub fn append_string(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        bytes: &[u8],
+    ) -> Result<usize, StringError> {
+        let len = match self.locate(db, key) {
+            Some(at) => {
+                let len = self.string_at(db, at)?.len();
+                self.check_len(len, bytes.len())?;
+                self.update_string(db, at, |string| string.append(bytes))
+            }
+            None => {
+                let value = Value::String(StringValue::from_bytes(bytes));
+                self.create(db, key, value);
+                bytes.len()
+            }
+        };
+        self.changes.record(db, key, Event::Append);
+        Ok(len)
+    }
+
+    /// Overwrites a part of a string, which is filled up with zeros if it is too short, and returns its length.
+    ///
+    /// No bytes change nothing and create nothing.
+    ///
+    /// # Errors
+    ///
+    /// - [`StringError::WrongType`] if the key holds something else.
+    /// - [`StringError::TooLong`] if what is written would end beyond the bound.
+    pub fn set_range(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        offset: usize,
+        bytes: &[u8],
+    ) -> Result<usize, StringError> {
+        let found = self.locate(db, key);
+        let len = match found {
+            Some(at) => self.string_at(db, at)?.len(),
+            None => 0,
+        };
+        if bytes.is_empty() {
+            return Ok(len);
+        }
+        self.check_len(offset, bytes.len())?;
+        let at = match found {
+            Some(at) => at,
+            None => self.create(db, key, Value::String(StringValue::zeros(0))),
+        };
+        let len = self.update_string(db, at, |string| string.set_range(offset, bytes));
+        self.changes.record(db, key, Event::Setrange);
+        Ok(len)
+    }
+
+    /// Adds to a number; a missing key counts as zero. Returns the sum.
+    ///
+    /// # Errors
+    ///
+    /// - [`IncrementError::WrongType`] if the key holds something else.
+    /// - [`IncrementError::NotAnInteger`] if the string is not a 64-bit number.
+    /// - [`IncrementError::Overflow`] if the sum is not a 64-bit number.
+    pub fn increment(&mut self, db: usize, key: &[u8], by: i64) -> Result<i64, IncrementError> {
+        let found = self.locate(db, key);
+        let current = match found {
+            None => 0,
+            Some(at) => {
+                let number = self.string_at(db, at)?.to_integer();
+                number.ok_or(IncrementError::NotAnInteger)?
+            }
+        };
+        let sum = current.checked_add(by).ok_or(IncrementError::Overflow)?;
+        self.put_string(db, key, found, StringValue::from_integer(sum));
+        self.changes.record(db, key, Event::Incrby);
+        Ok(sum)
+    }
+
+    /// Adds a fraction to a number; a missing key counts as zero. Returns the sum as it is kept.
+    ///
+    /// # Errors
+    ///
+    /// - [`FloatError::WrongType`] if the key holds something else.
+    /// - [`FloatError::NotAFloat`] if the string or `by` is not a number.
+    /// - [`FloatError::NotFinite`] if the sum is not finite.
+    pub fn increment_by_float(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        by: &[u8],
+    ) -> Result<&StringValue, FloatError> {
+        let found = self.locate(db, key);
+        let current = match found.map(|at| self.string_at(db, at)).transpose()? {
+            None => Extended::from(0),
+            Some(string) => match string.part() {
+                Part::Int(value) => Extended::from(value),
+                Part::Bytes(text) => Extended::parse(text).ok_or(FloatError::NotAFloat)?,
+            },
+        };
+        let by = Extended::parse(by).ok_or(FloatError::NotAFloat)?;
+        let sum = current.checked_add(by).ok_or(FloatError::NotFinite)?;
+        let mut text = Vec::new();
+        sum.write_decimal(&mut text);
+        let at = self.put_string(db, key, found, StringValue::from_text(&text));
+        self.changes.record(db, key, Event::Incrbyfloat);
+        Ok(self.keyspaces[db].record(at).value().as_string()?)
+    }
+
+    fn condition_holds(
+        &self,
+        db: usize,
+        found: Option<RecordIndex>,
+        condition: SetCondition<'_>,
+    ) -> Result<bool, WrongType> {
+        Ok(match (condition, found) {
+            (SetCondition::Always, _) => true,
+            (SetCondition::Missing, found) => found.is_none(),
+            (SetCondition::Exists, found) => found.is_some(),
+            (SetCondition::Equals(_), None) => false,
+            (SetCondition::Equals(expected), Some(at)) => {
+                let mut digits = Digits::default();
+                self.string_at(db, at)?.bytes_with(&mut digits) == expected
+            }
+        })
+    }
+
+    fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
+        self.keyspaces[db].record(at).value().as_string()
+    }
+
+    fn update_string<R>(
+        &mut self,
+        db: usize,
+        at: RecordIndex,
+        change: impl FnOnce(&mut StringValue) -> R,
+    ) -> R {
+        self.keyspaces[db].update(at, |value| match value {
+            Value::String(string) => change(string),
+            Value::Stream(_) => unreachable!("the type was checked"),
+        })
+    }
+
+    fn put_string(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        found: Option<RecordIndex>,
+        string: StringValue,
+    ) -> RecordIndex {
+        self.put(db, key, found, Value::String(string))
+    }
+
+    fn check_len(&self, len: usize, additional: usize) -> Result<(), StringError> {
+        match len.checked_add(additional) {
+            Some(total) if total <= self.settings.string_bytes_max => Ok(()),
+            _ => Err(StringError::TooLong),
+        }
+    }
+}
