@@ -112,8 +112,8 @@ impl<'a> Bench<'a> {
     fn compare(&self, workload: &dyn Workload) -> Result<Row, Fault> {
         let (mut subject, mut against) = (Vec::new(), Vec::new());
         for number in 1..=self.options.runs {
-            subject.push(self.measure(workload, &self.subject, number)?);
-            against.push(self.measure(workload, &self.against, number)?);
+            subject.push(self.run_on(&self.subject, workload, number)?);
+            against.push(self.run_on(&self.against, workload, number)?);
         }
         Ok(Row {
             name: workload.name(),
@@ -124,10 +124,10 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn measure(
+    fn run_on(
         &self,
-        workload: &dyn Workload,
         server: &Server,
+        workload: &dyn Workload,
         number: usize,
     ) -> Result<Measurement, Fault> {
         let (name, runs) = (workload.name(), self.options.runs);
@@ -141,23 +141,9 @@ impl<'a> Bench<'a> {
         };
         let mut site = Site::new(server, self.options.scale, bounds, &mut on_progress);
 
-        site.clear()?;
-        workload.prepare(&mut site)?;
-        let before = usage(workload, server)?;
-        let start = clock::now();
-        let sample = workload.measure(&mut site)?;
-        let seconds = (clock::now() - start).as_secs_f64();
-        let after = usage(workload, server)?;
-        site.clear()?;
-
-        Ok(Measurement {
-            value: sample.value,
-            latency: sample.latency,
-            seconds,
-            cpu_seconds: after
-                .zip(before)
-                .map(|(after, before)| after.cpu_seconds - before.cpu_seconds),
-            memory_bytes: after.map(|usage| usage.memory_bytes),
+        measure(workload, &mut site, server).map_err(|fault| Fault::Run {
+            run: format!("{name} on {}", server.name()),
+            source: Box::new(fault),
         })
     }
 
@@ -170,6 +156,31 @@ impl<'a> Bench<'a> {
             rows,
         }
     }
+}
+
+fn measure(
+    workload: &dyn Workload,
+    site: &mut Site<'_>,
+    server: &Server,
+) -> Result<Measurement, Fault> {
+    site.clear()?;
+    workload.prepare(site)?;
+    let before = usage(workload, server)?;
+    let start = clock::now();
+    let sample = workload.measure(site)?;
+    let seconds = (clock::now() - start).as_secs_f64();
+    let after = usage(workload, server)?;
+    site.clear()?;
+
+    Ok(Measurement {
+        value: sample.value,
+        latency: sample.latency,
+        seconds,
+        cpu_seconds: after
+            .zip(before)
+            .map(|(after, before)| after.cpu_seconds - before.cpu_seconds),
+        memory_bytes: after.map(|usage| usage.memory_bytes),
+    })
 }
 
 /// What a server uses says nothing about a workload that starts others.
