@@ -1,6 +1,7 @@
 //! Runs the workloads, one server after the other, and reports.
 
 use std::fs;
+use std::io::Write;
 use std::time::Duration;
 
 use crate::clock;
@@ -31,7 +32,7 @@ use crate::workloads::Workload;
 pub fn run(options: &Options) -> Result<(), Fault> {
     let workloads = chosen(&options.only)?;
     if options.list {
-        print!("{}", report::list(&workloads));
+        say(&report::list(&workloads));
         return Ok(());
     }
     fs::create_dir_all(&options.out)
@@ -53,13 +54,19 @@ pub fn run(options: &Options) -> Result<(), Fault> {
         rows.push(row);
     }
     progress.end();
-    let results = bench.results(rows);
+    let results = bench.end(rows);
 
-    println!("{}", report::table(&results));
-    for path in report::write(&results, &options.out)? {
-        println!("wrote {}", path.display());
+    let paths = report::write(&results, &options.out)?;
+    say(&format!("{}\n", report::table(&results)));
+    for path in paths {
+        say(&format!("wrote {}\n", path.display()));
     }
     Ok(())
+}
+
+/// Whoever reads may have seen enough, as `head` does; the files are there all the same.
+fn say(text: &str) {
+    drop(std::io::stdout().write_all(text.as_bytes()));
 }
 
 fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
@@ -147,7 +154,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn results(&self, rows: Vec<Row>) -> Results {
+    /// Ends the servers that were started.
+    fn end(self, rows: Vec<Row>) -> Results {
         Results {
             subject: self.subject.name().to_owned(),
             against: self.against.name().to_owned(),
