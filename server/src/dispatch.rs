@@ -2,6 +2,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
+use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
 use crate::args::Args;
@@ -76,18 +77,36 @@ pub(crate) fn execute(
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
-            if aborts_transaction(&error)
-                && let Some(transaction) = &mut state.clients.at(id).transaction
-            {
-                transaction.aborted = true;
-            }
-            reply.error(error.wire());
+            refuse(state, id, spec, error, &mut reply);
             Step::Done
         }
     };
     state.caller = None;
     finish(state, id, start, out);
     Outcome { step, ran }
+}
+
+/// Answers a command that may not run, and spoils the transaction that it was meant for.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    error: CommandError,
+    reply: &mut ReplyWriter<'_>,
+) {
+    if spec.is_some_and(|spec| spec.name == "exec") {
+        state.discard(id);
+        let wire = error.wire();
+        let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire);
+        let reason = String::from_utf8_lossy(reason).into_owned();
+        return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
+    }
+    if aborts_transaction(&error)
+        && let Some(transaction) = &mut state.clients.at(id).transaction
+    {
+        transaction.aborted = true;
+    }
+    reply.error(error.wire());
 }
 
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
@@ -198,7 +217,7 @@ fn admit(
     }
     let in_multi = client.transaction.is_some();
     if in_multi && spec.flags.has(Flags::NO_MULTI) {
-        return refuse(ClientError::NotInMulti(spec.name).into());
+        return refuse(not_in_multi(spec.name, state.store.settings().compat));
     }
     let mut flags = spec.flags;
     let runs_queue = in_multi && spec.name == "exec";
@@ -253,9 +272,19 @@ fn runs_while_queueing(name: &str) -> bool {
     matches!(name, "exec" | "discard" | "quit" | "reset")
 }
 
-/// A missing password is the one refusal that leaves a transaction as it was.
+fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
+    match compat {
+        Compat::Valkey => ClientError::NotInMulti(name).into(),
+        Compat::Redis => ClientError::NotInMultiOfRedis(name).into(),
+    }
+}
+
+/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
 fn aborts_transaction(error: &CommandError) -> bool {
-    *error != CommandError::Client(ClientError::NoAuth)
+    !matches!(
+        error,
+        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+    )
 }
 
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {

@@ -114,13 +114,9 @@ impl Engine {
             if let Some(waiter) = state.clients.get(id).and_then(|client| client.waiter) {
                 serve::abandon(state, waiter);
             }
-            if let Some(client) = state.clients.remove(id) {
-                state.pubsub.remove_client(&client.subscriptions, id);
-                for (db, key) in &client.watches.keys {
-                    state.watch_list.remove(*db, key, id);
-                    state.store.unobserve(*db, key);
-                }
-            }
+            state.discard(id);
+            state.unsubscribe_all(id);
+            state.clients.remove(id);
         });
     }
 

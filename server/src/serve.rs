@@ -51,7 +51,7 @@ pub(crate) fn settle(state: &mut State, now: Now) {
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
-                break_watches(state, db, &key);
+                state.break_watches(db, &key);
             }
             let is_new = || !signalled.iter().any(|(d, k)| *d == db && *k == key);
             if event.signal() != Signal::None && is_new() {
@@ -91,14 +91,6 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
 pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
     state.parked.remove(&waiter);
     forget(state, waiter);
-}
-
-fn break_watches(state: &mut State, db: usize, key: &[u8]) {
-    for &client in state.watch_list.watchers(db, key) {
-        if let Some(client) = state.clients.get_mut(client) {
-            client.watches.broken = true;
-        }
-    }
 }
 
 /// Attempts those who wait for `key`, and notes for the groups whose readers wait on that they were

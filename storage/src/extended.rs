@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use crate::big::Big;
+
 /// A finite or infinite number with 64 bits of mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extended {
@@ -127,10 +129,7 @@ const EXPONENT_END: i32 = 16_384;
 /// Half of the smallest number is `2^n` with this `n`; that much or less is nothing.
 const EXPONENT_HALF_MIN: i32 = -16_446;
 
-/// How many decimals are shown.
-const DECIMAL_COUNT: usize = 17;
-
-/// Ten to the power of [`DECIMAL_COUNT`].
+/// Ten to the power of the 17 decimals that are shown.
 const DECIMALS: u64 = 100_000_000_000_000_000;
 
 fn is_infinity(text: &[u8]) -> bool {
@@ -312,149 +311,6 @@ fn split_decimal(mantissa: u64, exponent: i32) -> (Big, u64) {
         Big::from_wide(whole),
         u64::try_from(fraction).unwrap_or(0),
     )
-}
-
-/// A whole number of any size; the lowest 64 bits come first.
-#[derive(Clone, Debug)]
-struct Big {
-    /// Invariant: the last word is not zero.
-    words: Vec<u64>,
-}
-
-impl Big {
-    fn from(value: u64) -> Self {
-        Self::from_wide(u128::from(value))
-    }
-
-    fn from_wide(value: u128) -> Self {
-        let mut big = Self {
-            words: vec![low_word(value), low_word(value >> 64)],
-        };
-        big.normalise();
-        big
-    }
-
-    fn power_of_ten(power: usize) -> Self {
-        let mut big = Self::from(1);
-        for _ in 0..power / DECIMAL_COUNT {
-            big.multiply_add(DECIMALS, 0);
-        }
-        for _ in 0..power % DECIMAL_COUNT {
-            big.multiply_add(10, 0);
-        }
-        big
-    }
-
-    fn multiply_add(&mut self, factor: u64, addend: u64) {
-        let mut carry = u128::from(addend);
-        for word in &mut self.words {
-            carry += u128::from(*word) * u128::from(factor);
-            *word = low_word(carry);
-            carry >>= 64;
-        }
-        self.words.push(low_word(carry));
-        self.normalise();
-    }
-
-    fn shift_left(&mut self, distance: u32) {
-        let bits = distance % 64;
-        if bits > 0 {
-            self.multiply_add(1 << bits, 0);
-        }
-        if !self.is_zero() {
-            let words = (distance / 64) as usize;
-            self.words.splice(0..0, std::iter::repeat_n(0, words));
-        }
-    }
-
-    /// Subtracts a number that is not greater.
-    fn subtract(&mut self, other: &Self) {
-        let mut borrow = false;
-        let others = other.words.iter().copied().chain(std::iter::repeat(0));
-        for (word, other) in self.words.iter_mut().zip(others) {
-            let (less, below) = word.overflowing_sub(other);
-            let (less, again) = less.overflowing_sub(u64::from(borrow));
-            *word = less;
-            borrow = below || again;
-        }
-        self.normalise();
-    }
-
-    /// Divides by a number and returns the remainder.
-    fn divide_by(&mut self, divisor: u64) -> u64 {
-        let mut rest: u128 = 0;
-        for word in self.words.iter_mut().rev() {
-            rest = rest << 64 | u128::from(*word);
-            *word = low_word(rest / u128::from(divisor));
-            rest %= u128::from(divisor);
-        }
-        self.normalise();
-        low_word(rest)
-    }
-
-    fn normalise(&mut self) {
-        while self.words.last() == Some(&0) {
-            self.words.pop();
-        }
-    }
-
-    fn multiply(&self, other: &Self) -> Self {
-        let mut product = Self::from(0);
-        for &word in other.words.iter().rev() {
-            product.shift_left(64);
-            let mut part = self.clone();
-            part.multiply_add(word, 0);
-            product.add(&part);
-        }
-        product
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.words
-            .resize(self.words.len().max(other.words.len()), 0);
-        let mut carry: u128 = 0;
-        let others = other.words.iter().copied().chain(std::iter::repeat(0));
-        for (word, other) in self.words.iter_mut().zip(others) {
-            carry += u128::from(*word) + u128::from(other);
-            *word = low_word(carry);
-            carry >>= 64;
-        }
-        self.words.push(low_word(carry));
-        self.normalise();
-    }
-
-    fn is_zero(&self) -> bool {
-        self.words.is_empty()
-    }
-
-    fn bits(&self) -> u32 {
-        let below = self.words.len().saturating_sub(1) * 64;
-        let top = self
-            .words
-            .last()
-            .map_or(0, |word| 64 - word.leading_zeros());
-        u32::try_from(below).unwrap_or(u32::MAX).saturating_add(top)
-    }
-
-    fn compare(&self, other: &Self) -> Ordering {
-        let by_len = self.words.len().cmp(&other.words.len());
-        by_len.then_with(|| self.words.iter().rev().cmp(other.words.iter().rev()))
-    }
-
-    fn write_decimal(mut self, out: &mut Vec<u8>) {
-        let mut groups = vec![self.divide_by(DECIMALS)];
-        while !self.is_zero() {
-            groups.push(self.divide_by(DECIMALS));
-        }
-        for (index, group) in groups.iter().rev().enumerate() {
-            let width = if index == 0 { 1 } else { 17 };
-            out.extend_from_slice(format!("{group:0width$}").as_bytes());
-        }
-    }
-}
-
-fn low_word(value: u128) -> u64 {
-    u64::try_from(value & u128::from(u64::MAX)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -113,3 +113,17 @@ fn part(reply: &mut ReplyWriter<'_>, part: Part<'_>) {
         Part::Int(value) => reply.bulk_integer(value),
     }
 }
+
+/// What `HELP` of a container says: its subcommands, each with a line about it.
+pub(super) fn help(reply: &mut ReplyWriter<'_>, container: &str, lines: &[(&str, &str)]) {
+    reply.array(3 + lines.len() * 2);
+    reply.simple(&format!(
+        "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
+    ));
+    for (form, meaning) in lines {
+        reply.simple(form);
+        reply.simple(&format!("    {meaning}"));
+    }
+    reply.simple("HELP");
+    reply.simple("    Print this help.");
+}

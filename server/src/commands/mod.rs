@@ -1,10 +1,19 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod discard;
 mod echo;
 mod encode;
+mod exec;
+mod multi;
 mod ping;
+mod publish;
+mod pubsub;
 mod read_args;
+mod subscribe;
 mod trim_args;
+mod unsubscribe;
+mod unwatch;
+mod watch;
 mod xadd;
 mod xlen;
 mod xread;
@@ -23,8 +32,19 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &discard::SPEC,
     &echo::SPEC,
+    &exec::SPEC,
+    &multi::SPEC,
     &ping::SPEC,
+    &publish::SPEC,
+    &pubsub::SPEC,
+    &subscribe::PSUBSCRIBE,
+    &subscribe::SPEC,
+    &unsubscribe::PUNSUBSCRIBE,
+    &unsubscribe::SPEC,
+    &unwatch::SPEC,
+    &watch::SPEC,
     &xadd::SPEC,
     &xlen::SPEC,
     &xread::SPEC,
