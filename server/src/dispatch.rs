@@ -10,8 +10,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
-use crate::commands;
-use crate::commands::Lookup;
+use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ServerError;
@@ -32,6 +31,13 @@ pub(crate) enum Step {
     Held,
 }
 
+/// What became of a command, and which one it was if it ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) step: Step,
+    pub(crate) ran: Option<&'static Spec>,
+}
+
 /// Executes one command and appends its reply to `out`.
 pub(crate) fn execute(
     state: &mut State,
@@ -39,16 +45,22 @@ pub(crate) fn execute(
     request: Request<'_>,
     now: Now,
     out: &mut Vec<u8>,
-) -> Step {
+) -> Outcome {
     let start = out.len();
     let client = state.clients.at(id);
     let mut reply = ReplyWriter::new(out, client.version);
     client.commands += 1;
     state.caller = Some(id);
+    let mut ran = None;
     let step = match admit(state, id, request, now) {
-        Ok(Admitted::Run(spec)) => run(state, id, spec, request, now, &mut reply),
+        Ok(Admitted::Run(spec)) => {
+            ran = Some(spec);
+            state.clients.at(id).last_command = ran;
+            run(state, id, spec, request, now, &mut reply)
+        }
         Ok(Admitted::Queue(spec)) => {
             let client = state.clients.at(id);
+            client.last_command = Some(spec);
             if let Some(transaction) = &mut client.transaction {
                 transaction.push(spec, request.to_owned());
             }
@@ -58,7 +70,10 @@ pub(crate) fn execute(
         Ok(Admitted::Hold) => {
             state.clients.at(id).commands -= 1;
             state.caller = None;
-            return Step::Held;
+            return Outcome {
+                step: Step::Held,
+                ran,
+            };
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
@@ -68,7 +83,7 @@ pub(crate) fn execute(
     };
     state.caller = None;
     finish(state, id, start, out);
-    step
+    Outcome { step, ran }
 }
 
 /// Answers a command that may not run, and spoils the transaction that it was meant for.
@@ -123,9 +138,7 @@ pub(crate) fn run(
     now: Now,
     reply: &mut ReplyWriter<'_>,
 ) -> Step {
-    let client = state.clients.at(id);
-    client.last_command = Some(spec);
-    let db = client.db;
+    let db = state.clients.at(id).db;
     state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
@@ -167,7 +180,7 @@ fn admit(
     request: Request<'_>,
     now: Now,
 ) -> Result<Admitted, Refused> {
-    let lookup = commands::look_up(request);
+    let lookup = state.commands.look_up(request);
     let client = state.clients.at(id);
     let known = match lookup {
         Lookup::Found(spec) => Some(spec),

@@ -23,7 +23,6 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_protocol::Request;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -52,34 +51,7 @@ pub static COMMANDS: &[&Spec] = &[
     &xreadgroup::SPEC,
 ];
 
-/// What is known of a name.
-pub(crate) enum Lookup {
-    /// A command, or a subcommand of one.
-    Found(&'static Spec),
-    /// The container exists, the subcommand does not.
-    UnknownSubcommand(&'static Spec),
-    /// No such command.
-    Unknown,
-}
-
-/// Finds the command, or subcommand, that a request names, in any case.
-pub(crate) fn look_up(request: Request<'_>) -> Lookup {
-    let Some(spec) = find(request.get(0).unwrap_or_default()) else {
-        return Lookup::Unknown;
-    };
-    if spec.subcommands.is_empty() {
-        return Lookup::Found(spec);
-    }
-    match request.get(1) {
-        // Its arity says what is wrong.
-        None => Lookup::Found(spec),
-        Some(name) => spec
-            .subcommand(name)
-            .map_or(Lookup::UnknownSubcommand(spec), Lookup::Found),
-    }
-}
-
-/// The command of this name, in any case.
+/// The command of this name, in any case, whatever a server's configuration calls it.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     let mut lower = [0; NAME_BYTES_MAX];
     let lower = lower.get_mut(..name.len())?;
