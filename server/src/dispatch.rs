@@ -2,6 +2,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
+use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
 use crate::args::Args;
@@ -9,8 +10,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
-use crate::commands;
-use crate::commands::Lookup;
+use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ServerError;
@@ -31,6 +31,13 @@ pub(crate) enum Step {
     Held,
 }
 
+/// What became of a command, and which one it was if it ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) step: Step,
+    pub(crate) ran: Option<&'static Spec>,
+}
+
 /// Executes one command and appends its reply to `out`.
 pub(crate) fn execute(
     state: &mut State,
@@ -38,16 +45,22 @@ pub(crate) fn execute(
     request: Request<'_>,
     now: Now,
     out: &mut Vec<u8>,
-) -> Step {
+) -> Outcome {
     let start = out.len();
     let client = state.clients.at(id);
     let mut reply = ReplyWriter::new(out, client.version);
     client.commands += 1;
     state.caller = Some(id);
+    let mut ran = None;
     let step = match admit(state, id, request, now) {
-        Ok(Admitted::Run(spec)) => run(state, id, spec, request, now, &mut reply),
+        Ok(Admitted::Run(spec)) => {
+            ran = Some(spec);
+            state.clients.at(id).last_command = ran;
+            run(state, id, spec, request, now, &mut reply)
+        }
         Ok(Admitted::Queue(spec)) => {
             let client = state.clients.at(id);
+            client.last_command = Some(spec);
             if let Some(transaction) = &mut client.transaction {
                 transaction.push(spec, request.to_owned());
             }
@@ -57,22 +70,43 @@ pub(crate) fn execute(
         Ok(Admitted::Hold) => {
             state.clients.at(id).commands -= 1;
             state.caller = None;
-            return Step::Held;
+            return Outcome {
+                step: Step::Held,
+                ran,
+            };
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
-            if aborts_transaction(&error)
-                && let Some(transaction) = &mut state.clients.at(id).transaction
-            {
-                transaction.aborted = true;
-            }
-            reply.error(error.wire());
+            refuse(state, id, spec, error, &mut reply);
             Step::Done
         }
     };
     state.caller = None;
     finish(state, id, start, out);
-    step
+    Outcome { step, ran }
+}
+
+/// Answers a command that may not run, and spoils the transaction that it was meant for.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    error: CommandError,
+    reply: &mut ReplyWriter<'_>,
+) {
+    if spec.is_some_and(|spec| spec.name == "exec") {
+        state.discard(id);
+        let wire = error.wire();
+        let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire);
+        let reason = String::from_utf8_lossy(reason).into_owned();
+        return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
+    }
+    if aborts_transaction(&error)
+        && let Some(transaction) = &mut state.clients.at(id).transaction
+    {
+        transaction.aborted = true;
+    }
+    reply.error(error.wire());
 }
 
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
@@ -104,9 +138,7 @@ pub(crate) fn run(
     now: Now,
     reply: &mut ReplyWriter<'_>,
 ) -> Step {
-    let client = state.clients.at(id);
-    client.last_command = Some(spec);
-    let db = client.db;
+    let db = state.clients.at(id).db;
     state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
@@ -148,7 +180,7 @@ fn admit(
     request: Request<'_>,
     now: Now,
 ) -> Result<Admitted, Refused> {
-    let lookup = commands::look_up(request);
+    let lookup = state.commands.look_up(request);
     let client = state.clients.at(id);
     let known = match lookup {
         Lookup::Found(spec) => Some(spec),
@@ -185,7 +217,7 @@ fn admit(
     }
     let in_multi = client.transaction.is_some();
     if in_multi && spec.flags.has(Flags::NO_MULTI) {
-        return refuse(ClientError::NotInMulti(spec.name).into());
+        return refuse(not_in_multi(spec.name, state.store.settings().compat));
     }
     let mut flags = spec.flags;
     let runs_queue = in_multi && spec.name == "exec";
@@ -240,9 +272,19 @@ fn runs_while_queueing(name: &str) -> bool {
     matches!(name, "exec" | "discard" | "quit" | "reset")
 }
 
-/// A missing password is the one refusal that leaves a transaction as it was.
+fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
+    match compat {
+        Compat::Valkey => ClientError::NotInMulti(name).into(),
+        Compat::Redis => ClientError::NotInMultiOfRedis(name).into(),
+    }
+}
+
+/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
 fn aborts_transaction(error: &CommandError) -> bool {
-    *error != CommandError::Client(ClientError::NoAuth)
+    !matches!(
+        error,
+        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+    )
 }
 
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tailrace_protocol::Batch;
 use tailrace_protocol::ProtocolError;
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tokio::sync::Notify;
@@ -19,10 +20,12 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::clock::Clock;
 use crate::dispatch;
+use crate::dispatch::Outcome;
 use crate::dispatch::Step;
 use crate::link::Link;
 use crate::serve;
 use crate::spec::Flags;
+use crate::spec::Spec;
 use crate::state::State;
 
 /// One engine.
@@ -111,13 +114,9 @@ impl Engine {
             if let Some(waiter) = state.clients.get(id).and_then(|client| client.waiter) {
                 serve::abandon(state, waiter);
             }
-            if let Some(client) = state.clients.remove(id) {
-                state.pubsub.remove_client(&client.subscriptions, id);
-                for (db, key) in &client.watches.keys {
-                    state.watch_list.remove(*db, key, id);
-                    state.store.unobserve(*db, key);
-                }
-            }
+            state.discard(id);
+            state.unsubscribe_all(id);
+            state.clients.remove(id);
         });
     }
 
@@ -216,16 +215,28 @@ impl Engine {
         };
         let mut count = 0;
         let mut since_clock = 0;
+        let slow_above = state.config.settings().slowlog_log_slower_than_us;
+        state.timing.begin(slow_above);
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
-                now = self.clock.now();
-                state.begin(now);
+                now = self.read_clock(state, now, None).0;
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let step = dispatch::execute(state, id, request, now, &mut out);
+            let Outcome { step, ran } = dispatch::execute(state, id, request, now, &mut out);
             serve::settle(state, now);
+            // A command that took its time has left `now` behind.
+            if let Some(spec) = ran
+                && state.timing.on_ran(spec)
+            {
+                since_clock = 0;
+                let (read, micros) = self.read_clock(state, now, ran);
+                if slow_above.is_some_and(|above| micros >= above) {
+                    state.log_slow(id, spec, request, now, micros);
+                }
+                now = read;
+            }
             let client = state.clients.at(id);
             verdict = match step {
                 Step::Waits => Verdict::Waiting,
@@ -233,14 +244,10 @@ impl Engine {
                 Step::Done if client.closing || client.killed => Verdict::Closing,
                 Step::Done => Verdict::Open,
             };
-            // A command that took its time has left `now` behind.
-            let quick = client
-                .last_command
-                .is_some_and(|spec| spec.flags.has(Flags::FAST));
-            if !quick {
-                since_clock = COMMANDS_PER_CLOCK;
-            }
             count += usize::from(step != Step::Held);
+        }
+        if state.timing.wants_reading() {
+            self.read_clock(state, now, None);
         }
         let limits = InputLimits::of(state, id);
         let done_bytes = match count {
@@ -260,6 +267,16 @@ impl Engine {
             verdict,
             limits,
         }
+    }
+
+    /// Reads the clock for what follows, and for what ran since it read `before`. Gives how long the
+    /// command took that the reading is for.
+    fn read_clock(&self, state: &mut State, before: Now, ran: Option<&'static Spec>) -> (Now, u64) {
+        let now = self.clock.now();
+        state.begin(now);
+        let State { timing, stats, .. } = state;
+        let micros = timing.on_reading(before.mono, now.mono, ran, stats);
+        (now, micros)
     }
 
     fn note_deadline(&self, state: &State, now: Now, before: Option<Instant>) {
@@ -308,6 +325,28 @@ impl State {
     fn begin(&mut self, now: Now) {
         self.store.set_now(now.unix());
         self.store.expire_due(EXPIRE_SLICE);
+        if self.stats.rates.is_due(now.mono) {
+            let totals = self.stats.totals(now.mono);
+            self.stats.rates.keep(totals);
+        }
+    }
+
+    /// Keeps a command that took long.
+    #[cold]
+    fn log_slow(
+        &mut self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+        at: Now,
+        micros: u64,
+    ) {
+        if spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
+        let client = self.clients.at(id);
+        self.slow_log
+            .push(request, client, &self.config, at.wall, micros);
     }
 }
 

@@ -1,9 +1,43 @@
-//! Who listens to which channel and pattern.
+//! Who listens to which channel and pattern, and how they hear of it.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Version;
+use tailrace_storage::Case;
+use tailrace_storage::glob_matches;
+
 use crate::client::ClientId;
+use crate::client::ReplyMode;
+use crate::state::State;
+
+/// What a subscription names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// One channel.
+    Channel,
+    /// All channels whose names match.
+    Pattern,
+}
+
+impl Kind {
+    /// The word that confirms a subscription.
+    pub(crate) fn subscribed(self) -> &'static str {
+        match self {
+            Self::Channel => "subscribe",
+            Self::Pattern => "psubscribe",
+        }
+    }
+
+    /// The word that confirms the end of one.
+    pub(crate) fn unsubscribed(self) -> &'static str {
+        match self {
+            Self::Channel => "unsubscribe",
+            Self::Pattern => "punsubscribe",
+        }
+    }
+}
 
 /// What one client listens to.
 #[derive(Debug, Default)]
@@ -24,35 +58,152 @@ impl Subscriptions {
     pub fn count(&self) -> usize {
         self.channels.len() + self.patterns.len()
     }
+
+    /// The names of one kind.
+    pub(crate) fn names(&self, kind: Kind) -> Vec<Box<[u8]>> {
+        let names = match kind {
+            Kind::Channel => &self.channels,
+            Kind::Pattern => &self.patterns,
+        };
+        names.iter().cloned().collect()
+    }
+
+    fn of_kind(&mut self, kind: Kind) -> &mut BTreeSet<Box<[u8]>> {
+        match kind {
+            Kind::Channel => &mut self.channels,
+            Kind::Pattern => &mut self.patterns,
+        }
+    }
 }
 
+/// Clients by what they listen to, in the order in which they came.
+type Subscribers = BTreeMap<Box<[u8]>, Vec<ClientId>>;
+
 /// All subscriptions of all clients.
+///
+/// Invariant: a client is listed under a name if and only if its [`Subscriptions`] hold the name.
 #[derive(Debug, Default)]
 pub struct PubSub {
-    /// Subscribers by channel, in the order in which they came.
-    pub channels: BTreeMap<Box<[u8]>, Vec<ClientId>>,
-    /// Subscribers by pattern, in the order in which they came.
-    pub patterns: BTreeMap<Box<[u8]>, Vec<ClientId>>,
+    /// Subscribers by channel.
+    pub channels: Subscribers,
+    /// Subscribers by pattern.
+    pub patterns: Subscribers,
 }
 
 impl PubSub {
-    /// Forgets one subscription in `table`.
-    pub fn remove(table: &mut BTreeMap<Box<[u8]>, Vec<ClientId>>, name: &[u8], client: ClientId) {
+    fn of_kind(&mut self, kind: Kind) -> &mut Subscribers {
+        match kind {
+            Kind::Channel => &mut self.channels,
+            Kind::Pattern => &mut self.patterns,
+        }
+    }
+}
+
+impl State {
+    /// Lets a client listen. Does nothing if it does already.
+    pub(crate) fn subscribe(&mut self, id: ClientId, kind: Kind, name: &[u8]) {
+        let names = self.clients.at(id).subscriptions.of_kind(kind);
+        if names.insert(name.into()) {
+            let table = self.pubsub.of_kind(kind);
+            table.entry(name.into()).or_default().push(id);
+        }
+    }
+
+    /// Lets a client listen no longer. Does nothing if it did not.
+    pub(crate) fn unsubscribe(&mut self, id: ClientId, kind: Kind, name: &[u8]) {
+        let names = self.clients.at(id).subscriptions.of_kind(kind);
+        if !names.remove(name) {
+            return;
+        }
+        let table = self.pubsub.of_kind(kind);
         if let Some(clients) = table.get_mut(name) {
-            clients.retain(|&subscriber| subscriber != client);
+            clients.retain(|&subscriber| subscriber != id);
             if clients.is_empty() {
                 table.remove(name);
             }
         }
     }
 
-    /// Forgets everything that a client listened to.
-    pub fn remove_client(&mut self, subscriptions: &Subscriptions, client: ClientId) {
-        for channel in &subscriptions.channels {
-            Self::remove(&mut self.channels, channel, client);
-        }
-        for pattern in &subscriptions.patterns {
-            Self::remove(&mut self.patterns, pattern, client);
+    /// Lets a client listen to nothing any more, without a word.
+    pub(crate) fn unsubscribe_all(&mut self, id: ClientId) {
+        for kind in [Kind::Channel, Kind::Pattern] {
+            for name in self.clients.at(id).subscriptions.names(kind) {
+                self.unsubscribe(id, kind, &name);
+            }
         }
     }
+
+    /// Confirms a subscription or its end. That is a message: it comes even to a client that wants
+    /// no replies.
+    pub(crate) fn confirm(
+        &mut self,
+        id: ClientId,
+        word: &str,
+        name: Option<&[u8]>,
+        reply: &mut ReplyWriter<'_>,
+    ) {
+        let client = self.clients.at(id);
+        let count = client.subscriptions.count() as u64;
+        let write = |reply: &mut ReplyWriter<'_>| {
+            reply.push(3);
+            reply.bulk(word.as_bytes());
+            match name {
+                Some(name) => reply.bulk(name),
+                None => reply.null(),
+            }
+            reply.unsigned(count);
+        };
+        if client.reply_mode == ReplyMode::On {
+            write(reply);
+        } else {
+            self.push(id, write);
+        }
+    }
+
+    /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
+    /// subscription that matches, the channel's own first.
+    pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+        let mut receivers = 0;
+        if let Some(clients) = self.pubsub.channels.get_mut(channel) {
+            // Nobody comes or goes while a message is handed out.
+            let clients = std::mem::take(clients);
+            let parts = [b"message", channel, message];
+            receivers += self.push_to_all(&clients, &parts);
+            self.pubsub.channels.insert(channel.into(), clients);
+        }
+        let patterns = std::mem::take(&mut self.pubsub.patterns);
+        for (pattern, clients) in &patterns {
+            if glob_matches(pattern, channel, Case::Sensitive) {
+                let parts = [b"pmessage", &**pattern, channel, message];
+                receivers += self.push_to_all(clients, &parts);
+            }
+        }
+        self.pubsub.patterns = patterns;
+        receivers
+    }
+
+    /// Pushes the same to all of `clients`, written once in each dialect.
+    fn push_to_all(&mut self, clients: &[ClientId], parts: &[&[u8]]) -> u64 {
+        let (old, new) = (
+            encoded(parts, Version::Resp2),
+            encoded(parts, Version::Resp3),
+        );
+        for &id in clients {
+            self.push(id, |reply| match reply.version() {
+                Version::Resp2 => reply.raw(&old),
+                Version::Resp3 => reply.raw(&new),
+            });
+        }
+        clients.len() as u64
+    }
+}
+
+fn encoded(parts: &[&[u8]], version: Version) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = ReplyWriter::new(&mut out, version);
+    writer.push(parts.len());
+    for part in parts {
+        writer.bulk(part);
+    }
+    out
 }

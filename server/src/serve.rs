@@ -6,6 +6,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
+use tailrace_storage::GroupReader;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -51,7 +52,7 @@ pub(crate) fn settle(state: &mut State, now: Now) {
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
-                break_watches(state, db, &key);
+                state.break_watches(db, &key);
             }
             let is_new = || !signalled.iter().any(|(d, k)| *d == db && *k == key);
             if event.signal() != Signal::None && is_new() {
@@ -91,14 +92,6 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
 pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
     state.parked.remove(&waiter);
     forget(state, waiter);
-}
-
-fn break_watches(state: &mut State, db: usize, key: &[u8]) {
-    for &client in state.watch_list.watchers(db, key) {
-        if let Some(client) = state.clients.get_mut(client) {
-            client.watches.broken = true;
-        }
-    }
 }
 
 /// Attempts those who wait for `key`, and notes for the groups whose readers wait on that they were
@@ -205,7 +198,7 @@ fn forget(state: &mut State, waiter: WaiterId) {
         return;
     };
     for key in &wants.keys {
-        if let Some((group, consumer)) = &wants.group {
+        if let Some(GroupReader { group, consumer }) = &wants.reader {
             // The group may be what went away.
             let _ = state.store.end_wait(wants.db, key, group, consumer);
         }

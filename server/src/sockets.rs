@@ -35,15 +35,13 @@ pub(crate) fn bind(settings: &Settings) -> Result<Sockets, StartError> {
         tcp: Vec::new(),
         unix: None,
     };
-    if settings.listens_on_tcp() {
-        for _ in 0..PORT_ATTEMPTS {
-            match bind_tcp(settings) {
-                Err(StartError::Listen { source, .. })
-                    if settings.port == 0 && source.kind() == io::ErrorKind::AddrInUse => {}
-                bound => {
-                    (sockets.port, sockets.tcp) = bound?;
-                    break;
-                }
+    for _ in 0..PORT_ATTEMPTS {
+        match bind_tcp(settings) {
+            Err(StartError::Listen { source, .. })
+                if settings.port == 0 && source.kind() == io::ErrorKind::AddrInUse => {}
+            bound => {
+                (sockets.port, sockets.tcp) = bound?;
+                break;
             }
         }
     }

@@ -42,6 +42,9 @@ pub struct Spec {
     pub subcommands: &'static [&'static Self],
     /// Finds the keys where `keys` cannot say it.
     pub find_keys: Option<FindKeys>,
+    /// What happens to the keys, where that depends on the arguments; the specs say
+    /// `variable_flags` then.
+    pub key_flags: Option<KeyFlags>,
     /// Does the work.
     pub run: Handler,
 }
@@ -54,6 +57,9 @@ pub type Handler = fn(&mut Call<'_>, Args<'_>, &mut ReplyWriter<'_>) -> Result<F
 
 /// Gives the positions of the keys in a request, or `None` if its syntax is wrong.
 pub type FindKeys = fn(Request<'_>) -> Option<Vec<usize>>;
+
+/// Says what a request does to its keys, as in [`KeySpec::flags`].
+pub type KeyFlags = fn(Request<'_>) -> &'static [&'static str];
 
 impl Spec {
     /// A spec with everything but the handler left at what is usual.
@@ -71,6 +77,7 @@ impl Spec {
             complexity: "O(1)",
             subcommands: &[],
             find_keys: None,
+            key_flags: None,
             run,
         }
     }

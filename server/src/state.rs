@@ -15,6 +15,8 @@ use tailrace_storage::WaiterId;
 use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::client::Clients;
+use crate::command_log::CommandLog;
+use crate::command_table::CommandTable;
 use crate::config::Compat;
 use crate::config::Config;
 use crate::gate::Gate;
@@ -23,6 +25,7 @@ use crate::pubsub::PubSub;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
+use crate::timing::Timing;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -35,8 +38,12 @@ pub struct State {
     pub config: Config,
     /// What this server is.
     pub info: ServerInfo,
+    /// The commands by the names that the configuration gives them.
+    pub commands: CommandTable,
     /// What was counted since the start or the last reset.
     pub stats: Stats,
+    /// The commands that took long.
+    pub slow_log: CommandLog,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who watches which key.
@@ -61,6 +68,8 @@ pub struct State {
     touched: Vec<ClientId>,
     /// Room for the changes of a command, used again and again.
     pub(crate) changes: Vec<Change>,
+    /// What is known of how long the commands of a batch take.
+    pub(crate) timing: Timing,
 }
 
 /// A command that waits, and for whom.
@@ -84,9 +93,11 @@ impl State {
         Self {
             store,
             clients: Clients::default(),
+            commands: CommandTable::new(config.renames()),
             config,
             info,
             stats: Stats::default(),
+            slow_log: CommandLog::default(),
             pubsub: PubSub::default(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
@@ -99,6 +110,7 @@ impl State {
             deferred: Vec::new(),
             touched: Vec::new(),
             changes: Vec::new(),
+            timing: Timing::default(),
         }
     }
 

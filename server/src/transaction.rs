@@ -7,6 +7,7 @@ use tailrace_protocol::OwnedRequest;
 use crate::client::ClientId;
 use crate::spec::Flags;
 use crate::spec::Spec;
+use crate::state::State;
 
 /// The commands queued since `MULTI`.
 #[derive(Debug, Default)]
@@ -81,5 +82,43 @@ impl WatchList {
     /// Whether no key is watched.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
+    }
+}
+
+impl State {
+    /// Lets a client's next `EXEC` depend on a key.
+    pub(crate) fn watch(&mut self, id: ClientId, db: usize, key: &[u8]) {
+        let watches = &mut self.clients.at(id).watches;
+        let is_watched = |(at, watched): &(usize, Box<[u8]>)| *at == db && **watched == *key;
+        if watches.broken || watches.keys.iter().any(is_watched) {
+            return;
+        }
+        watches.keys.push((db, key.into()));
+        self.watch_list.insert(db, key, id);
+        self.store.observe(db, key);
+    }
+
+    /// Forgets what a client watches, broken or not.
+    pub(crate) fn unwatch(&mut self, id: ClientId) {
+        let watches = std::mem::take(&mut self.clients.at(id).watches);
+        for (db, key) in &watches.keys {
+            self.watch_list.remove(*db, key, id);
+            self.store.unobserve(*db, key);
+        }
+    }
+
+    /// Drops what a client queued, and forgets what it watches.
+    pub(crate) fn discard(&mut self, id: ClientId) {
+        self.clients.at(id).transaction = None;
+        self.unwatch(id);
+    }
+
+    /// Notes that a key changed, for those who watch it.
+    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
+        for &client in self.watch_list.watchers(db, key) {
+            if let Some(client) = self.clients.get_mut(client) {
+                client.watches.broken = true;
+            }
+        }
     }
 }

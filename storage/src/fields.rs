@@ -200,7 +200,7 @@ fn take_wide(tag: u8, tail: &[u8]) -> (Part<'_>, &[u8]) {
 
 /// Reads text that is exactly what the number prints as: no plus sign, no leading zero, no `-0`.
 #[inline]
-fn canonical_integer(text: &[u8]) -> Option<i64> {
+pub(crate) fn canonical_integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'0'] => return Some(0),
         [b'-', rest @ ..] => (true, rest),

@@ -1,24 +1,4 @@
-//! Whole numbers and their digits.
-
-/// Reads a 64-bit number that is written exactly as [`Digits`] would write it.
-pub(crate) fn parse_canonical(text: &[u8]) -> Option<i64> {
-    match text {
-        [b'0'] => Some(0),
-        [b'-', digits @ ..] => 0_i64.checked_sub_unsigned(parse_digits(digits)?),
-        digits => i64::try_from(parse_digits(digits)?).ok(),
-    }
-}
-
-/// Reads a positive number without leading zeros.
-fn parse_digits(digits: &[u8]) -> Option<u64> {
-    if digits.len() > DIGITS_MAX || !matches!(digits, [b'1'..=b'9', ..]) {
-        return None;
-    }
-    digits.iter().try_fold(0_u64, |number, &byte| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit <= 9).then_some(number * 10 + u64::from(digit))
-    })
-}
+//! The digits of whole numbers.
 
 /// The longest 64-bit numbers have this many digits.
 const DIGITS_MAX: usize = 19;
@@ -61,28 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn only_canonical_numbers_are_read() {
-        for text in [
-            "",
-            "-",
-            "-0",
-            "00",
-            "01",
-            "+1",
-            " 1",
-            "1 ",
-            "1a",
-            "9223372036854775808",
-            "-9223372036854775809",
-            "99999999999999999999",
-        ] {
-            assert_eq!(parse_canonical(text.as_bytes()), None, "{text:?}");
-        }
-        assert_eq!(parse_canonical(b"-9223372036854775808"), Some(i64::MIN));
-        assert_eq!(parse_canonical(b"9223372036854775807"), Some(i64::MAX));
-    }
+    use crate::fields::canonical_integer;
 
     proptest! {
         /// Every number is read back from its digits, whose count is known beforehand.
@@ -94,7 +53,7 @@ mod tests {
                 let expected = value.to_string();
                 prop_assert_eq!(text, expected.as_bytes());
                 prop_assert_eq!(text.len(), digit_count(value));
-                prop_assert_eq!(parse_canonical(text), Some(value));
+                prop_assert_eq!(canonical_integer(text), Some(value));
             }
         }
     }

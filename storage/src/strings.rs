@@ -1,6 +1,6 @@
 //! String values.
 
-use crate::fields::Part;
+use crate::fields::{Part, canonical_integer};
 use crate::integer;
 use crate::integer::Digits;
 use crate::value::Encoding;
@@ -25,7 +25,7 @@ impl StringValue {
     /// Keeps bytes as they would be after SET.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        integer::parse_canonical(bytes).map_or_else(|| Self::from_text(bytes), Self::from_integer)
+        canonical_integer(bytes).map_or_else(|| Self::from_text(bytes), Self::from_integer)
     }
 
     /// Keeps a number.
@@ -121,7 +121,7 @@ impl StringValue {
     pub fn to_integer(&self) -> Option<i64> {
         match self.part() {
             Part::Int(value) => Some(value),
-            Part::Bytes(bytes) => integer::parse_canonical(bytes),
+            Part::Bytes(bytes) => canonical_integer(bytes),
         }
     }
 

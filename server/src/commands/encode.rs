@@ -5,6 +5,7 @@ use tailrace_storage::Entry;
 use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
+use tailrace_storage::StringValue;
 
 use crate::error::CommandError;
 use crate::error::StreamError;
@@ -76,6 +77,21 @@ pub(super) fn ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
     }
 }
 
+/// A string.
+#[inline]
+pub(super) fn string(reply: &mut ReplyWriter<'_>, value: &StringValue) {
+    part(reply, value.part());
+}
+
+/// A string, or null.
+#[inline]
+pub(super) fn string_or_null(reply: &mut ReplyWriter<'_>, value: Option<&StringValue>) {
+    match value {
+        Some(value) => string(reply, value),
+        None => reply.null(),
+    }
+}
+
 /// A number of elements, as headers take it.
 pub(super) fn array_len(count: u64) -> usize {
     usize::try_from(count).expect("what is held in memory can be counted")
@@ -112,4 +128,18 @@ fn part(reply: &mut ReplyWriter<'_>, part: Part<'_>) {
         Part::Bytes(bytes) => reply.bulk(bytes),
         Part::Int(value) => reply.bulk_integer(value),
     }
+}
+
+/// What `HELP` of a container says: its subcommands, each with a line about it.
+pub(super) fn help(reply: &mut ReplyWriter<'_>, container: &str, lines: &[(&str, &str)]) {
+    reply.array(3 + lines.len() * 2);
+    reply.simple(&format!(
+        "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
+    ));
+    for (form, meaning) in lines {
+        reply.simple(form);
+        reply.simple(&format!("    {meaning}"));
+    }
+    reply.simple("HELP");
+    reply.simple("    Print this help.");
 }

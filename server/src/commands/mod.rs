@@ -1,10 +1,56 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod append;
+mod copy;
+mod db_args;
+mod dbsize;
+mod del;
+mod delifeq;
+mod discard;
 mod echo;
 mod encode;
+mod exec;
+mod exists;
+mod expire;
+mod expiry_args;
+mod flush;
+mod get;
+mod getdel;
+mod getex;
+mod getrange;
+mod getset;
+mod incr;
+mod incrbyfloat;
+mod key_type;
+mod keys;
+mod memory;
+mod mget;
+mod move_key;
+mod mset;
+mod msetex;
+mod multi;
+mod object;
+mod persist;
 mod ping;
+mod publish;
+mod pubsub;
+mod randomkey;
 mod read_args;
+mod rename;
+mod scan;
+mod select;
+mod set;
+mod setex;
+mod setnx;
+mod setrange;
+mod strlen;
+mod subscribe;
+mod swapdb;
 mod trim_args;
+mod ttl;
+mod unsubscribe;
+mod unwatch;
+mod watch;
 mod xadd;
 mod xlen;
 mod xread;
@@ -14,7 +60,6 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_protocol::Request;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -24,42 +69,77 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &append::SPEC,
+    &copy::SPEC,
+    &dbsize::SPEC,
+    &del::DEL,
+    &del::UNLINK,
+    &delifeq::SPEC,
+    &discard::SPEC,
     &echo::SPEC,
+    &exec::SPEC,
+    &exists::EXISTS,
+    &exists::TOUCH,
+    &expire::EXPIRE,
+    &expire::EXPIREAT,
+    &expire::PEXPIRE,
+    &expire::PEXPIREAT,
+    &flush::FLUSHALL,
+    &flush::FLUSHDB,
+    &get::SPEC,
+    &getdel::SPEC,
+    &getex::SPEC,
+    &getrange::GETRANGE,
+    &getrange::SUBSTR,
+    &getset::SPEC,
+    &incr::DECR,
+    &incr::DECRBY,
+    &incr::INCR,
+    &incr::INCRBY,
+    &incrbyfloat::SPEC,
+    &key_type::SPEC,
+    &keys::SPEC,
+    &memory::SPEC,
+    &mget::SPEC,
+    &move_key::SPEC,
+    &mset::MSET,
+    &mset::MSETNX,
+    &msetex::SPEC,
+    &multi::SPEC,
+    &object::SPEC,
+    &persist::SPEC,
     &ping::SPEC,
+    &publish::SPEC,
+    &pubsub::SPEC,
+    &randomkey::SPEC,
+    &rename::RENAME,
+    &rename::RENAMENX,
+    &scan::SPEC,
+    &select::SPEC,
+    &set::SPEC,
+    &setex::PSETEX,
+    &setex::SETEX,
+    &setnx::SPEC,
+    &setrange::SPEC,
+    &strlen::SPEC,
+    &subscribe::PSUBSCRIBE,
+    &subscribe::SPEC,
+    &swapdb::SPEC,
+    &ttl::EXPIRETIME,
+    &ttl::PEXPIRETIME,
+    &ttl::PTTL,
+    &ttl::TTL,
+    &unsubscribe::PUNSUBSCRIBE,
+    &unsubscribe::SPEC,
+    &unwatch::SPEC,
+    &watch::SPEC,
     &xadd::SPEC,
     &xlen::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
 ];
 
-/// What is known of a name.
-pub(crate) enum Lookup {
-    /// A command, or a subcommand of one.
-    Found(&'static Spec),
-    /// The container exists, the subcommand does not.
-    UnknownSubcommand(&'static Spec),
-    /// No such command.
-    Unknown,
-}
-
-/// Finds the command, or subcommand, that a request names, in any case.
-pub(crate) fn look_up(request: Request<'_>) -> Lookup {
-    let Some(spec) = find(request.get(0).unwrap_or_default()) else {
-        return Lookup::Unknown;
-    };
-    if spec.subcommands.is_empty() {
-        return Lookup::Found(spec);
-    }
-    match request.get(1) {
-        // Its arity says what is wrong.
-        None => Lookup::Found(spec),
-        Some(name) => spec
-            .subcommand(name)
-            .map_or(Lookup::UnknownSubcommand(spec), Lookup::Found),
-    }
-}
-
-/// The command of this name, in any case.
+/// The command of this name, in any case, whatever a server's configuration calls it.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     let mut lower = [0; NAME_BYTES_MAX];
     let lower = lower.get_mut(..name.len())?;

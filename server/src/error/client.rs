@@ -10,6 +10,8 @@ pub enum ClientError {
     NoAuth,
     /// The command is not allowed inside a transaction.
     NotInMulti(&'static str),
+    /// As [`Self::NotInMulti`], in the words of Redis.
+    NotInMultiOfRedis(&'static str),
     /// A RESP2 connection that listens to channels may not use the command.
     Subscribed(&'static str),
     /// `EXEC` after a command was refused.
@@ -31,6 +33,11 @@ impl fmt::Display for ClientError {
             Self::NotInMulti(name) => {
                 write!(f, "ERR Command '{name}' not allowed inside a transaction")
             }
+            Self::NotInMultiOfRedis(name) => f.write_str(match *name {
+                "multi" => "ERR MULTI calls can not be nested",
+                "watch" => "ERR WATCH inside MULTI is not allowed",
+                _ => "ERR Command not allowed inside a transaction",
+            }),
             Self::Subscribed(name) => write!(
                 f,
                 "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT \

@@ -16,6 +16,8 @@ pub use keyspace::KeyspaceError;
 pub use server::ServerError;
 pub use stream::StreamError;
 
+use tailrace_protocol::Request;
+
 use crate::spec::Spec;
 
 /// Why a command failed.
@@ -55,6 +57,13 @@ pub enum CommandError {
         /// The container, in lower case.
         container: &'static str,
     },
+    /// A subcommand whose arguments are wrong in a way that its arity does not say.
+    SubcommandSyntax {
+        /// The subcommand, as it was sent; cut to 128 bytes.
+        asked: Vec<u8>,
+        /// The container, in lower case.
+        container: &'static str,
+    },
     /// There is no such command: its name and its first arguments, as the caller sent them.
     UnknownCommand {
         /// Cut to 128 bytes.
@@ -80,6 +89,16 @@ impl CommandError {
         Self::Arity(spec.name)
     }
 
+    /// Arguments of the subcommand of `request` that its arity does not rule out.
+    pub(crate) fn subcommand_syntax(request: Request<'_>, spec: &'static Spec) -> Self {
+        let asked = request.get(1).unwrap_or_default();
+        let container = spec.name.split('|').next().unwrap_or_default();
+        Self::SubcommandSyntax {
+            asked: asked[..asked.len().min(128)].to_vec(),
+            container,
+        }
+    }
+
     /// The wire text without the leading `-`. It may hold what a client sent, which need not be text.
     pub(crate) fn wire(&self) -> Vec<u8> {
         match self {
@@ -98,7 +117,16 @@ impl CommandError {
                 b" HELP.",
             ]
             .concat(),
+            Self::SubcommandSyntax { asked, container } => [
+                b"ERR unknown subcommand or wrong number of arguments for '",
+                &asked[..],
+                b"'. Try ",
+                container.to_ascii_uppercase().as_bytes(),
+                b" HELP.",
+            ]
+            .concat(),
             Self::Stream(error) => error.wire(),
+            Self::Keyspace(error) => error.wire(),
             other => other.to_string().into_bytes(),
         }
     }
@@ -132,9 +160,10 @@ impl fmt::Display for CommandError {
             Self::Keyspace(error) => error.fmt(f),
             Self::Client(error) => error.fmt(f),
             Self::Server(error) => error.fmt(f),
-            Self::Stream(_) | Self::UnknownCommand { .. } | Self::UnknownSubcommand { .. } => {
-                f.write_str(&String::from_utf8_lossy(&self.wire()))
-            }
+            Self::Stream(_)
+            | Self::UnknownCommand { .. }
+            | Self::UnknownSubcommand { .. }
+            | Self::SubcommandSyntax { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
         }
     }
 }

@@ -492,3 +492,12 @@ fn an_engine_without_keys_is_small() {
     assert!(size_of::<Keyspace>() * store.databases() < 4_096);
     assert_eq!(store.bytes(), 0);
 }
+
+#[test]
+fn emptied_databases_may_be_dropped_by_another_thread() {
+    fn may_go_elsewhere<T: Send + 'static>(_: T) {}
+    let mut store = store();
+    add(&mut store, "x", (1, 0), None);
+    may_go_elsewhere(store.flush_all());
+    may_go_elsewhere(store);
+}

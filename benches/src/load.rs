@@ -1,0 +1,283 @@
+//! Makes load: many connections on few threads, each with one request on its way.
+//!
+//! The server is to be the slower side. So requests are prepared bytes, replies are counted rather than
+//! built, and a round trip costs one `write`, one `read`, one look at the clock.
+//!
+//! The loop is closed: a connection sends when it was answered. Latency is therefore that of a busy
+//! server, from the start of a write to the last of its replies.
+
+mod connection;
+
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use mio::Events;
+use mio::Interest;
+use mio::Poll;
+use mio::Token;
+
+use self::connection::Answer;
+use self::connection::Connection;
+use crate::clock;
+use crate::fault::Fault;
+
+/// What one connection says: one request, and the next when all replies to it have come.
+pub(crate) trait Talker: Send {
+    /// Makes the next request ready and returns how many replies it will have; 0 when all is said.
+    fn prepare(&mut self) -> u64;
+
+    /// The bytes of the request that was made ready.
+    fn request(&self) -> &[u8];
+
+    /// Whether [`Talker::on_replies`] wants to see the bytes, which costs a copy.
+    fn reads_replies(&self) -> bool {
+        false
+    }
+
+    /// Takes the replies to one request, and returns how many units of work that was.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Unexpected`] if the replies are not what the request asks for.
+    fn on_replies(&mut self, replies: &[u8]) -> Result<u64, Fault>;
+}
+
+/// Says the same bytes a number of times.
+pub(crate) struct Repeat {
+    /// The bytes to send, a pipeline of commands.
+    pub(crate) request: Vec<u8>,
+    /// How many replies the bytes have.
+    pub(crate) replies: u64,
+    /// How many units of work that is.
+    pub(crate) units: u64,
+    /// How many times to send them.
+    pub(crate) times: u64,
+}
+
+impl Talker for Repeat {
+    fn prepare(&mut self) -> u64 {
+        let Some(left) = self.times.checked_sub(1) else {
+            return 0;
+        };
+        self.times = left;
+        self.replies
+    }
+
+    fn request(&self) -> &[u8] {
+        &self.request
+    }
+
+    fn on_replies(&mut self, _replies: &[u8]) -> Result<u64, Fault> {
+        Ok(self.units)
+    }
+}
+
+/// Ends of a measurement, beside that of its work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Nothing is sent after this long; what was done until then counts.
+    pub(crate) time_max: Duration,
+    /// The measurement fails when no connection hears anything for so long.
+    pub(crate) silence_max: Duration,
+    /// How many threads share the connections.
+    pub(crate) threads: usize,
+}
+
+/// What came of a load.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Units of work that were done.
+    pub(crate) units: u64,
+    /// From the first write to the last reply.
+    pub(crate) elapsed: Duration,
+    /// From the start of a write to the last of its replies, in nanoseconds.
+    pub(crate) latency: Histogram<u64>,
+}
+
+/// Lets every talker say what it has to say, each on a connection of its own.
+///
+/// `on_progress` is given the units of work that are done, some times a second.
+///
+/// # Errors
+///
+/// Whatever goes wrong on any connection ends the whole load.
+pub(crate) fn drive(
+    address: SocketAddr,
+    talkers: Vec<Box<dyn Talker>>,
+    bounds: Bounds,
+    on_progress: &mut dyn FnMut(u64),
+) -> Result<Outcome, Fault> {
+    let mut crews = Vec::new();
+    let mut rest = talkers;
+    let crew_len = rest.len().div_ceil(bounds.threads.max(1)).max(1);
+    while !rest.is_empty() {
+        let later = rest.split_off(crew_len.min(rest.len()));
+        crews.push(Crew::connect(address, rest, bounds)?);
+        rest = later;
+    }
+
+    let done = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let count = crews.len();
+        let (sender, receiver) = sync_channel(count);
+        let start = clock::now();
+        for crew in crews {
+            let sender: SyncSender<_> = sender.clone();
+            let done = &done;
+            // The receiver leaves early only when another crew has failed.
+            scope.spawn(move || drop(sender.send(crew.run(start, done))));
+        }
+        drop(sender);
+
+        let mut total = Outcome::new();
+        loop {
+            match receiver.recv_timeout(PROGRESS_EVERY) {
+                Ok(outcome) => total.add(&outcome?)?,
+                Err(RecvTimeoutError::Timeout) => on_progress(done.load(Ordering::Relaxed)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(total),
+            }
+        }
+    })
+}
+
+impl Outcome {
+    fn new() -> Self {
+        Self {
+            units: 0,
+            elapsed: Duration::ZERO,
+            latency: new_histogram(),
+        }
+    }
+
+    fn on_answer(&mut self, answer: &Answer, start: Instant) {
+        self.units += answer.units;
+        self.elapsed = answer.at - start;
+        record(&mut self.latency, answer.at - answer.asked_at);
+    }
+
+    /// Adds what another thread did at the same time.
+    fn add(&mut self, other: &Self) -> Result<(), Fault> {
+        self.units += other.units;
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.latency
+            .add(&other.latency)
+            .map_err(|error| Fault::Unexpected(format!("latencies do not add up: {error:?}")))
+    }
+
+    /// Returns units of work per second.
+    pub(crate) fn rate(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a rate needs no 16 digits")]
+        let units = self.units as f64;
+        units / self.elapsed.as_secs_f64().max(f64::EPSILON)
+    }
+}
+
+/// Returns an empty histogram of nanoseconds.
+pub(crate) fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LATENCY_NANOS_MAX, SIGNIFICANT_DIGITS)
+        .expect("a minute with three digits is within what a histogram takes")
+}
+
+/// Records a time in a histogram of nanoseconds.
+pub(crate) fn record(latency: &mut Histogram<u64>, time: Duration) {
+    latency.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}
+
+/// The connections of one thread.
+struct Crew {
+    poll: Poll,
+    connections: Vec<Connection>,
+    bounds: Bounds,
+}
+
+impl Crew {
+    fn connect(
+        address: SocketAddr,
+        talkers: Vec<Box<dyn Talker>>,
+        bounds: Bounds,
+    ) -> Result<Self, Fault> {
+        let poll = Poll::new().map_err(Fault::io("cannot poll"))?;
+        let mut connections = Vec::with_capacity(talkers.len());
+        for talker in talkers {
+            let mut connection = Connection::open(address, talker)?;
+            let token = Token(connections.len());
+            poll.registry()
+                .register(
+                    connection.source(),
+                    token,
+                    Interest::READABLE | Interest::WRITABLE,
+                )
+                .map_err(Fault::io("cannot poll a connection"))?;
+            connections.push(connection);
+        }
+        Ok(Self {
+            poll,
+            connections,
+            bounds,
+        })
+    }
+
+    fn run(mut self, start: Instant, done: &AtomicU64) -> Result<Outcome, Fault> {
+        let mut outcome = Outcome::new();
+        let mut buffer = vec![0; READ_BYTES_MAX];
+        let mut events = Events::with_capacity(self.connections.len().max(1));
+        let end = start + self.bounds.time_max;
+
+        let mut talking = 0;
+        for connection in &mut self.connections {
+            talking += usize::from(connection.say(clock::now())?);
+        }
+        while talking > 0 {
+            self.wait(&mut events)?;
+            for event in &events {
+                let connection = &mut self.connections[event.token().0];
+                if event.is_writable() {
+                    connection.flush()?;
+                }
+                while let Some(answer) = connection.hear(&mut buffer)? {
+                    done.fetch_add(answer.units, Ordering::Relaxed);
+                    outcome.on_answer(&answer, start);
+                    if answer.at >= end || !connection.say(answer.at)? {
+                        talking -= 1;
+                    }
+                    if !answer.may_have_more {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Waits until there is an event.
+    fn wait(&mut self, events: &mut Events) -> Result<(), Fault> {
+        loop {
+            match self.poll.poll(events, Some(self.bounds.silence_max)) {
+                Ok(()) if events.is_empty() => return Err(Fault::Stalled(self.bounds.silence_max)),
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::io("cannot poll")(error)),
+            }
+        }
+    }
+}
+
+/// What one read takes at most; 50 connections with a pipeline of 64 have far less to say.
+const READ_BYTES_MAX: usize = 256 * 1_024;
+
+/// Above this a latency is no longer told apart: a minute, longer than silence is borne.
+const LATENCY_NANOS_MAX: u64 = 60_000_000_000;
+
+/// How exact latencies are kept.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);

@@ -1,0 +1,136 @@
+//! One connection of a load.
+
+use std::io::ErrorKind;
+use std::io::Read;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use mio::net::TcpStream;
+
+use super::Talker;
+use crate::clock;
+use crate::fault::Fault;
+use crate::skim::Skimmer;
+
+/// One connection, with what it says and what it is waiting for.
+pub(super) struct Connection {
+    stream: TcpStream,
+    talker: Box<dyn Talker>,
+    skimmer: Skimmer,
+    /// Bytes of the request that the socket has taken.
+    sent: usize,
+    /// Replies to the request on its way; 0 when there is none.
+    expected: u64,
+    asked_at: Instant,
+    /// The replies so far, if the talker reads them.
+    replies: Vec<u8>,
+}
+
+/// All replies to one request have come.
+pub(super) struct Answer {
+    pub(super) asked_at: Instant,
+    pub(super) at: Instant,
+    pub(super) units: u64,
+    /// The last read filled the buffer, so that there may be more to read without another event.
+    pub(super) may_have_more: bool,
+}
+
+impl Connection {
+    /// Connects, and waits until that is done.
+    pub(super) fn open(address: SocketAddr, talker: Box<dyn Talker>) -> Result<Self, Fault> {
+        let doing = || format!("cannot connect to {address}");
+        let stream = std::net::TcpStream::connect(address).map_err(Fault::io(doing()))?;
+        stream.set_nodelay(true).map_err(Fault::io(doing()))?;
+        stream.set_nonblocking(true).map_err(Fault::io(doing()))?;
+        Ok(Self {
+            stream: TcpStream::from_std(stream),
+            talker,
+            skimmer: Skimmer::default(),
+            sent: 0,
+            expected: 0,
+            asked_at: clock::now(),
+            replies: Vec::new(),
+        })
+    }
+
+    /// Returns what is to be polled.
+    pub(super) fn source(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Sends the next request; false if there is none.
+    pub(super) fn say(&mut self, now: Instant) -> Result<bool, Fault> {
+        self.expected = self.talker.prepare();
+        if self.expected == 0 {
+            return Ok(false);
+        }
+        self.sent = 0;
+        self.asked_at = now;
+        self.flush()?;
+        Ok(true)
+    }
+
+    /// Sends what is left of the request, as far as the socket takes it.
+    pub(super) fn flush(&mut self) -> Result<(), Fault> {
+        while self.expected > 0 {
+            let rest = &self.talker.request()[self.sent..];
+            if rest.is_empty() {
+                break;
+            }
+            match self.stream.write(rest) {
+                Ok(sent) => self.sent += sent,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::io("cannot send")(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads until the request is answered or there is nothing to read for now.
+    pub(super) fn hear(&mut self, buffer: &mut [u8]) -> Result<Option<Answer>, Fault> {
+        loop {
+            let bytes = match self.stream.read(buffer) {
+                Ok(0) if self.expected == 0 => return Ok(None),
+                Ok(0) => return Err(Fault::io("cannot read")(ErrorKind::UnexpectedEof.into())),
+                Ok(len) => &buffer[..len],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Fault::io("cannot read")(error)),
+            };
+            let filled = bytes.len() == buffer.len();
+            self.skimmer.feed(bytes)?;
+            if self.talker.reads_replies() {
+                self.replies.extend_from_slice(bytes);
+            }
+            if self.expected > 0 && self.skimmer.replies() >= self.expected {
+                return self.answered(filled).map(Some);
+            }
+            // A read that left room has taken all there was; what comes later is another event.
+            if !filled {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn answered(&mut self, may_have_more: bool) -> Result<Answer, Fault> {
+        let replies = self.skimmer.take_replies();
+        if replies != self.expected || !self.skimmer.is_between_replies() {
+            return Err(Fault::Unexpected(format!(
+                "{replies} replies to {} commands",
+                self.expected
+            )));
+        }
+        self.expected = 0;
+        let at = clock::now();
+        let units = self.talker.on_replies(&self.replies)?;
+        self.replies.clear();
+        Ok(Answer {
+            asked_at: self.asked_at,
+            at,
+            units,
+            may_have_more,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Arg;
+use clap::ArgAction;
+use clap::ArgMatches;
+use clap::Command;
+use clap::value_parser;
+
+/// What to measure, and how.
+#[derive(Debug)]
+pub struct Options {
+    /// The other server: a command that takes Valkey's arguments, or `host:port`.
+    pub(crate) against: String,
+    /// The program `tailrace`; the one beside this program if not given.
+    pub(crate) tailrace: Option<PathBuf>,
+    /// What to measure in place of Tailrace, given like `against`.
+    pub(crate) subject: Option<String>,
+    /// Parts of names of workloads; all if empty.
+    pub(crate) only: Vec<String>,
+    /// How often each server runs each workload.
+    pub(crate) runs: usize,
+    /// Factor of the work in a run.
+    pub(crate) scale: f64,
+    /// How many threads make the load.
+    pub(crate) load_threads: usize,
+    /// After how many seconds a run ends before its work is done.
+    pub(crate) seconds_max: u64,
+    /// Where the results go.
+    pub(crate) out: PathBuf,
+    /// Only tell which workloads there are.
+    pub(crate) list: bool,
+}
+
+impl Options {
+    /// Reads the arguments of this process; ends it where they ask for help or are wrong.
+    #[must_use]
+    pub fn from_command_line() -> Self {
+        Self::from_matches(command().get_matches())
+    }
+
+    /// Reads arguments, the first of which is the program's name.
+    ///
+    /// # Errors
+    ///
+    /// The text to show if they ask for help or are wrong.
+    pub fn parse<T: Into<OsString> + Clone>(
+        args: impl IntoIterator<Item = T>,
+    ) -> Result<Self, String> {
+        let matches = command()
+            .try_get_matches_from(args)
+            .map_err(|error| error.to_string())?;
+        Ok(Self::from_matches(matches))
+    }
+
+    fn from_matches(mut matches: ArgMatches) -> Self {
+        Self {
+            against: defaulted(&mut matches, "against"),
+            tailrace: matches.remove_one("tailrace"),
+            subject: matches.remove_one("subject"),
+            only: matches
+                .remove_many("only")
+                .map_or_else(Vec::new, Iterator::collect),
+            runs: usize::from(defaulted::<u8>(&mut matches, "runs")),
+            scale: defaulted(&mut matches, "scale"),
+            load_threads: usize::from(defaulted::<u8>(&mut matches, "load-threads")),
+            seconds_max: defaulted(&mut matches, "seconds-max"),
+            out: defaulted(&mut matches, "out"),
+            list: matches.get_flag("list"),
+        }
+    }
+}
+
+fn defaulted<T: Clone + Send + Sync + 'static>(matches: &mut ArgMatches, name: &str) -> T {
+    matches
+        .remove_one(name)
+        .expect("each argument that is read this way has a default")
+}
+
+fn command() -> Command {
+    Command::new("tailrace-benches")
+        .about("Runs the same workloads against Tailrace and another server, in turn.")
+        .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("COMMAND|HOST:PORT")
+                .help("The other server: a command that takes Valkey's arguments, or an address")
+                .default_value("valkey-server"),
+        )
+        .arg(
+            Arg::new("tailrace")
+                .long("tailrace")
+                .value_name("PATH")
+                .help("The program tailrace, if not the one beside this program")
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            Arg::new("subject")
+                .long("subject")
+                .help("What to measure in place of Tailrace, given like --against")
+                .hide(true),
+        )
+        .arg(
+            Arg::new("only")
+                .long("only")
+                .value_name("NAME")
+                .help("Only workloads whose name contains this; may be given again")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            Arg::new("list")
+                .long("list")
+                .help("Tells which workloads there are")
+                .action(ArgAction::SetTrue),
+        )
+        .args(amounts())
+        .arg(
+            Arg::new("out")
+                .long("out")
+                .value_name("DIR")
+                .help("Where the results go")
+                .value_parser(value_parser!(PathBuf))
+                .default_value("target/side-by-side"),
+        )
+}
+
+fn amounts() -> [Arg; 4] {
+    [
+        Arg::new("runs")
+            .long("runs")
+            .value_name("N")
+            .help("How often each server runs each workload")
+            .value_parser(value_parser!(u8).range(1..=99))
+            .default_value("5"),
+        Arg::new("scale")
+            .long("scale")
+            .value_name("FACTOR")
+            .help("Factor of the work in a run")
+            .value_parser(scale)
+            .default_value("1"),
+        Arg::new("load-threads")
+            .long("load-threads")
+            .value_name("N")
+            .help("How many threads make the load")
+            .value_parser(value_parser!(u8).range(1..=64))
+            .default_value("1"),
+        Arg::new("seconds-max")
+            .long("seconds-max")
+            .value_name("N")
+            .help("After how many seconds a run ends before its work is done")
+            .value_parser(value_parser!(u64).range(1..=3_600))
+            .default_value("20"),
+    ]
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if scale > 0.0 && scale <= SCALE_MAX {
+        return Ok(scale);
+    }
+    Err(format!("not above 0 and up to {SCALE_MAX}"))
+}
+
+/// A hundred times the work fills the memory of a common machine.
+const SCALE_MAX: f64 = 100.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options, String> {
+        Options::parse(["tailrace-benches"].iter().chain(args))
+    }
+
+    #[test]
+    fn without_arguments_everything_is_measured_against_valkey() {
+        let options = parse(&[]).unwrap();
+
+        assert_eq!(options.against, "valkey-server");
+        assert_eq!(options.runs, 5);
+        assert!(options.only.is_empty() && !options.list);
+    }
+
+    #[test]
+    fn amounts_out_of_bounds_are_refused() {
+        for args in [
+            ["--scale", "0"],
+            ["--scale", "101"],
+            ["--scale", "NaN"],
+            ["--runs", "0"],
+            ["--runs", "100"],
+            ["--load-threads", "0"],
+            ["--seconds-max", "0"],
+        ] {
+            assert!(parse(&args).is_err(), "{args:?}");
+        }
+    }
+}

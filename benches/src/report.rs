@@ -1,0 +1,47 @@
+//! What a person or a program gets to see of the results.
+
+mod chart;
+mod format;
+mod json;
+mod table;
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::thread;
+
+pub(crate) use self::table::line;
+pub(crate) use self::table::list;
+pub(crate) use self::table::table;
+use crate::fault::Fault;
+use crate::results::Results;
+
+/// Writes the JSON file and the chart to a folder, and returns their paths.
+///
+/// # Errors
+///
+/// [`Fault::Io`] if a file cannot be written.
+pub(crate) fn write(results: &Results, folder: &Path) -> Result<[PathBuf; 2], Fault> {
+    let json = folder.join("side-by-side.json");
+    let chart = folder.join("side-by-side.svg");
+    save(&json, &json::render(results))?;
+    save(&chart, &chart::render(results)?)?;
+    Ok([json, chart])
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Fault> {
+    fs::write(path, text).map_err(Fault::io(format!("cannot write {}", path.display())))
+}
+
+/// Names the machine: processor, how many cores this process may use, kernel.
+pub(crate) fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let info = read("/proc/cpuinfo");
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let kernel = read("/proc/sys/kernel/osrelease");
+    format!("{model}, {cores} cores, Linux {}", kernel.trim())
+}

@@ -1,0 +1,317 @@
+//! Results as a picture: how many times better, on a scale of doublings.
+//!
+//! Workloads have units of their own, so that what they share is the ratio. On a scale of doublings half
+//! as fast lies as far from the middle as twice as fast.
+
+use std::io;
+
+use plotters::coord::Shift;
+use plotters::prelude::Circle;
+use plotters::prelude::DrawingArea;
+use plotters::prelude::DrawingAreaErrorKind;
+use plotters::prelude::FontStyle;
+use plotters::prelude::IntoDrawingArea;
+use plotters::prelude::IntoFont;
+use plotters::prelude::PathElement;
+use plotters::prelude::RGBColor;
+use plotters::prelude::Rectangle;
+use plotters::prelude::SVGBackend;
+use plotters::prelude::Text;
+use plotters::style::Color;
+use plotters::style::TextStyle;
+use plotters::style::text_anchor::HPos;
+use plotters::style::text_anchor::Pos;
+use plotters::style::text_anchor::VPos;
+
+use super::format::short;
+use super::format::times;
+use crate::fault::Fault;
+use crate::results::Figure;
+use crate::results::Results;
+use crate::results::Row;
+
+/// Renders the ratios of all workloads as an SVG picture.
+///
+/// # Errors
+///
+/// [`Fault::Io`] if the picture cannot be drawn.
+pub(super) fn render(results: &Results) -> Result<String, Fault> {
+    let mut svg = String::new();
+    draw(results, &mut svg).map_err(|error| {
+        let error = io::Error::other(error.to_string());
+        Fault::io("cannot draw the chart")(error)
+    })?;
+    Ok(svg)
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<io::Error>>;
+
+fn draw(results: &Results, svg: &mut String) -> Drawn {
+    let rows = i32::try_from(results.rows.len())
+        .unwrap_or(ROWS_MAX)
+        .min(ROWS_MAX);
+    let bottom = TOP + rows * ROW_HEIGHT;
+    let height = bottom + FOOTER;
+    let area = SVGBackend::with_string(svg, (WIDTH.unsigned_abs(), height.unsigned_abs()))
+        .into_drawing_area();
+    area.fill(&PAPER)?;
+
+    let scale = Scale::of(&results.rows);
+    draw_head(&area, results, &scale)?;
+    draw_grid(&area, &scale, bottom)?;
+    for (number, row) in (0..rows).zip(&results.rows) {
+        let middle = TOP + number * ROW_HEIGHT + ROW_HEIGHT / 2;
+        draw_row(&area, row, &scale, middle)?;
+    }
+    let foot = format!("{}; work x {}", results.machine, results.scale);
+    write(&area, &foot, (MARGIN, height - 24), &plain(12, &FAINT))?;
+    area.present()
+}
+
+fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
+    let title = format!("{} against {}", results.subject, results.against);
+    write(area, &title, (MARGIN, 36), &bold(24, &INK))?;
+    let how = "How many times better. Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree.";
+    write(area, how, (MARGIN, 64), &plain(13, &FAINT))?;
+
+    let one = scale.x(1.0);
+    let style = ending(&bold(13, &WORSE));
+    write(
+        area,
+        &format!("‹ {}", results.against),
+        (one - 10, 98),
+        &style,
+    )?;
+    write(
+        area,
+        &format!("{} ›", results.subject),
+        (one + 10, 98),
+        &bold(13, &BETTER),
+    )?;
+    let style = ending(&plain(12, &FAINT));
+    write(area, &results.subject, (SUBJECT_X, 98), &style)?;
+    write(area, &results.against, (AGAINST_X, 98), &style)
+}
+
+fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
+    for (ratio, name) in scale.ticks() {
+        let x = scale.x(ratio);
+        let (color, width) = if name == "1" { (&INK, 2) } else { (&GRID, 1) };
+        let line = vec![(x, TOP), (x, bottom)];
+        area.draw(&PathElement::new(line, color.stroke_width(width)))?;
+        let style = plain(12, &FAINT).pos(Pos::new(HPos::Center, VPos::Center));
+        write(area, &format!("{name}×"), (x, bottom + 16), &style)?;
+    }
+    Ok(())
+}
+
+fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
+    let ratio = row.ratio();
+    let color = color_of(ratio);
+    write(area, row.name, (MARGIN, middle - 8), &bold(15, &INK))?;
+    write(
+        area,
+        row.unit.name,
+        (MARGIN, middle + 10),
+        &plain(12, &FAINT),
+    )?;
+
+    let (one, dot) = (scale.x(1.0), scale.x(ratio.median));
+    let bar = [(one.min(dot), middle - 5), (one.max(dot), middle + 5)];
+    area.draw(&Rectangle::new(bar, color.mix(0.25).filled()))?;
+    let line = vec![(scale.x(ratio.min), middle), (scale.x(ratio.max), middle)];
+    area.draw(&PathElement::new(line, color.stroke_width(2)))?;
+    area.draw(&Circle::new((dot, middle), 6, color.filled()))?;
+
+    let value = |figure: f64| short(figure);
+    let style = ending(&plain(14, &INK));
+    write(
+        area,
+        &value(row.subject.value().median),
+        (SUBJECT_X, middle),
+        &style,
+    )?;
+    write(
+        area,
+        &value(row.against.value().median),
+        (AGAINST_X, middle),
+        &style,
+    )?;
+    let style = ending(&bold(15, color));
+    write(area, &times(ratio.median), (WIDTH - MARGIN, middle), &style)
+}
+
+/// Where some runs say better and others worse, neither is claimed.
+fn color_of(ratio: Figure) -> &'static RGBColor {
+    if ratio.min > 1.0 {
+        &BETTER
+    } else if ratio.max < 1.0 {
+        &WORSE
+    } else {
+        &FAINT
+    }
+}
+
+fn write(area: &Area<'_>, text: &str, at: (i32, i32), style: &TextStyle<'_>) -> Drawn {
+    area.draw(&Text::new(text.to_owned(), at, style.clone()))
+}
+
+fn plain(size: i32, color: &'static RGBColor) -> TextStyle<'static> {
+    text(size, color, FontStyle::Normal)
+}
+
+fn bold(size: i32, color: &'static RGBColor) -> TextStyle<'static> {
+    text(size, color, FontStyle::Bold)
+}
+
+fn text(size: i32, color: &'static RGBColor, style: FontStyle) -> TextStyle<'static> {
+    TextStyle::from(("sans-serif", size).into_font().style(style))
+        .color(color)
+        .pos(Pos::new(HPos::Left, VPos::Center))
+}
+
+/// Makes a text end at its place instead of beginning there.
+fn ending(style: &TextStyle<'static>) -> TextStyle<'static> {
+    style.pos(Pos::new(HPos::Right, VPos::Center))
+}
+
+/// A scale of doublings, from a whole power of two to another, with 1 between them.
+struct Scale {
+    lowest: i32,
+    highest: i32,
+}
+
+impl Scale {
+    /// Takes in the ratios of all rows, as far as the scale goes.
+    fn of(rows: &[Row]) -> Self {
+        let ratios = || rows.iter().map(Row::ratio);
+        let least = ratios().map(|ratio| ratio.min).fold(1.0, f64::min);
+        let most = ratios().map(|ratio| ratio.max).fold(1.0, f64::max);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a doubling is between -12 and 12"
+        )]
+        let whole = |doublings: f64| doublings as i32;
+        Self {
+            lowest: whole(doublings(least).floor()).min(-1),
+            highest: whole(doublings(most).ceil()).max(1),
+        }
+    }
+
+    fn x(&self, ratio: f64) -> i32 {
+        let span = f64::from(self.highest - self.lowest);
+        let part = (doublings(ratio) - f64::from(self.lowest)) / span;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a part of the picture's width"
+        )]
+        let pixels = (part * f64::from(PLOT_RIGHT - PLOT_LEFT)).round() as i32;
+        PLOT_LEFT + pixels
+    }
+
+    /// Returns the ratios to mark, with their names; 1 is among them.
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        let step = (self.highest - self.lowest) / TICKS_MAX + 1;
+        (self.lowest..=self.highest)
+            .filter(move |power| power % step == 0)
+            .map(|power| {
+                let size = 1_u32 << power.unsigned_abs();
+                match power {
+                    ..0 => (1.0 / f64::from(size), format!("1/{size}")),
+                    _ => (f64::from(size), size.to_string()),
+                }
+            })
+    }
+}
+
+/// Returns how often 1 is doubled to get there, as far as the scale goes.
+fn doublings(ratio: f64) -> f64 {
+    ratio.log2().clamp(-DOUBLINGS_MAX, DOUBLINGS_MAX)
+}
+
+/// Four thousand times better, or worse, is drawn; what is beyond lies on the edge.
+const DOUBLINGS_MAX: f64 = 12.0;
+
+/// More marks than these would run into each other.
+const TICKS_MAX: i32 = 9;
+
+/// More rows than these are not a picture any more; the table has them.
+const ROWS_MAX: i32 = 100;
+
+const WIDTH: i32 = 1_040;
+const MARGIN: i32 = 36;
+const TOP: i32 = 116;
+const ROW_HEIGHT: i32 = 46;
+const FOOTER: i32 = 72;
+const PLOT_LEFT: i32 = 220;
+const PLOT_RIGHT: i32 = 660;
+const SUBJECT_X: i32 = 800;
+const AGAINST_X: i32 = 910;
+
+const PAPER: RGBColor = RGBColor(255, 255, 255);
+const INK: RGBColor = RGBColor(31, 41, 51);
+const FAINT: RGBColor = RGBColor(110, 120, 131);
+const GRID: RGBColor = RGBColor(225, 229, 234);
+const BETTER: RGBColor = RGBColor(11, 114, 133);
+const WORSE: RGBColor = RGBColor(194, 65, 12);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::row;
+    use crate::workloads::Unit;
+
+    #[test]
+    fn half_and_twice_lie_equally_far_from_one() {
+        let rows = [row(Unit::rate("entries/s"), &[3.0], &[1.0])];
+        let scale = Scale::of(&rows);
+
+        assert_eq!((scale.lowest, scale.highest), (-1, 2));
+        assert!((scale.x(2.0) - scale.x(1.0)).abs_diff(scale.x(1.0) - scale.x(0.5)) <= 1);
+        let names: Vec<String> = scale.ticks().map(|(_, name)| name).collect();
+        assert_eq!(names, ["1/2", "1", "2", "4"]);
+    }
+
+    #[test]
+    fn a_ratio_beyond_the_scale_lies_on_its_edge() {
+        let rows = [row(Unit::rate("entries/s"), &[1e9], &[0.0])];
+        let scale = Scale::of(&rows);
+
+        assert_eq!(scale.x(f64::INFINITY), PLOT_RIGHT);
+        assert!(scale.ticks().count() <= 10);
+        assert!(scale.ticks().any(|(_, name)| name == "1"));
+    }
+
+    #[test]
+    fn runs_that_disagree_claim_nothing() {
+        let row = row(Unit::rate("entries/s"), &[3.0, 3.0, 0.9], &[1.0, 1.0, 1.0]);
+
+        assert_eq!(color_of(row.ratio()), &FAINT);
+    }
+
+    #[test]
+    fn a_picture_names_what_it_shows() {
+        let results = Results {
+            subject: "Tailrace 0.1.0".to_owned(),
+            against: "Valkey 9".to_owned(),
+            machine: "a machine".to_owned(),
+            scale: 1.0,
+            rows: vec![
+                row(Unit::rate("entries/s"), &[3e6, 4e6], &[1e6, 1e6]),
+                row(Unit::cost("bytes"), &[3.0], &[2.0]),
+            ],
+        };
+
+        let svg = render(&results).unwrap();
+
+        for text in [
+            "Tailrace 0.1.0 against Valkey 9",
+            "add/p16",
+            "3.50 x",
+            "0.67 x",
+        ] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Numbers as people read them.
+
+/// Writes a figure with three digits and a letter for its size: `3.41 M`, `980 k`, `0.52`.
+pub(super) fn short(value: f64) -> String {
+    let (value, letter) = match value.abs() {
+        size if size >= 999.5e6 => (value / 1e9, " G"),
+        size if size >= 999.5e3 => (value / 1e6, " M"),
+        size if size >= 999.5 => (value / 1e3, " k"),
+        _ => (value, ""),
+    };
+    let decimals = match value.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}{letter}")
+}
+
+/// Writes how many times better: `3.48 x`.
+pub(super) fn times(ratio: f64) -> String {
+    format!("{} x", short(ratio))
+}
+
+/// Writes a part of one: `4 %`.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
+/// Writes nanoseconds as microseconds.
+pub(super) fn micros(nanos: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    short(nanos as f64 / 1e3)
+}
+
+/// Writes bytes as mebibytes.
+pub(super) fn mebibytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    short(bytes as f64 / f64::from(1_u32 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_kept_whatever_the_size() {
+        for (value, text) in [
+            (0.0, "0.00"),
+            (0.519, "0.52"),
+            (9.996, "10.0"),
+            (99.96, "100"),
+            (999.4, "999"),
+            (999.6, "1.00 k"),
+            (3_412_345.0, "3.41 M"),
+            (999_600_000.0, "1.00 G"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn units_are_those_of_the_table() {
+        assert_eq!(micros(1_500), "1.50");
+        assert_eq!(mebibytes(3 << 20), "3.00");
+        assert_eq!(percent(0.036), "4 %");
+        assert_eq!(times(3.477), "3.48 x");
+    }
+}

@@ -1,0 +1,176 @@
+//! Results for a terminal.
+
+use super::format::mebibytes;
+use super::format::micros;
+use super::format::percent;
+use super::format::short;
+use super::format::times;
+use crate::results::Results;
+use crate::results::Row;
+use crate::results::Series;
+use crate::workloads::Workload;
+
+/// Tells which workloads there are.
+pub(crate) fn list(workloads: &[&dyn Workload]) -> String {
+    let rows = workloads
+        .iter()
+        .map(|workload| vec![workload.name().to_owned(), workload.question().to_owned()])
+        .collect();
+    aligned(rows, 2)
+}
+
+/// Tells in one line what came of a workload.
+pub(crate) fn line(row: &Row) -> String {
+    format!(
+        "{}  {} against {} {}: {}",
+        row.name,
+        short(row.subject.value().median),
+        short(row.against.value().median),
+        row.unit.name,
+        times(row.ratio().median)
+    )
+}
+
+/// Tells everything: what each server did, then at what cost.
+pub(crate) fn table(results: &Results) -> String {
+    format!(
+        "\n{} against {}\n{}\n\n{}\n{}",
+        results.subject,
+        results.against,
+        results.machine,
+        figures(results),
+        costs(results)
+    )
+}
+
+fn figures(results: &Results) -> String {
+    let mut rows = vec![cells([
+        "median of the runs",
+        "unit",
+        &results.subject,
+        "spread",
+        &results.against,
+        "spread",
+        "times better",
+        "least",
+        "most",
+    ])];
+    for row in &results.rows {
+        let (subject, against) = (row.subject.value(), row.against.value());
+        let ratio = row.ratio();
+        rows.push(cells([
+            row.name,
+            row.unit.name,
+            &short(subject.median),
+            &percent(subject.spread()),
+            &short(against.median),
+            &percent(against.spread()),
+            &times(ratio.median),
+            &times(ratio.min),
+            &times(ratio.max),
+        ]));
+    }
+    aligned(rows, 2)
+}
+
+fn costs(results: &Results) -> String {
+    let mut rows = vec![cells([
+        "latency, µs",
+        "server",
+        "p50",
+        "p99",
+        "p99.9",
+        "max",
+        "cpu s a run",
+        "cores busy",
+        "resident MiB",
+    ])];
+    let has_requests = |row: &&Row| !row.subject.latency().is_empty();
+    for row in results.rows.iter().filter(has_requests) {
+        rows.push(cost(row.name, &results.subject, &row.subject));
+        rows.push(cost("", &results.against, &row.against));
+    }
+    aligned(rows, 2)
+}
+
+fn cost(name: &str, server: &str, series: &Series) -> Vec<String> {
+    let latency = series.latency();
+    let unknown = || "-".to_owned();
+    let at = |quantile| {
+        if latency.is_empty() {
+            return unknown();
+        }
+        micros(latency.value_at_quantile(quantile))
+    };
+    cells([
+        name,
+        server,
+        &at(0.5),
+        &at(0.99),
+        &at(0.999),
+        &at(1.0),
+        &series.cpu_seconds().map_or_else(unknown, short),
+        &series.cores().map_or_else(unknown, short),
+        &series.memory_bytes().map_or_else(unknown, mebibytes),
+    ])
+}
+
+fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).into()
+}
+
+/// Sets rows of equally many cells in columns: the first `left` to the left, numbers to the right.
+fn aligned(rows: Vec<Vec<String>>, left: usize) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if column < left {
+                line += &format!("{cell:<width$}  ");
+            } else {
+                line += &format!("{cell:>width$}  ");
+            }
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::row;
+    use crate::workloads::Unit;
+
+    #[test]
+    fn a_table_tells_who_did_what() {
+        let results = Results {
+            subject: "Tailrace 0.1.0".to_owned(),
+            against: "Valkey 9".to_owned(),
+            machine: "a machine".to_owned(),
+            scale: 1.0,
+            rows: vec![row(
+                Unit::rate("entries/s"),
+                &[3e6, 2e6, 4e6],
+                &[1e6, 1e6, 1e6],
+            )],
+        };
+
+        let expected = "
+Tailrace 0.1.0 against Valkey 9
+a machine
+
+median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better   least    most
+add/p16             entries/s          3.00 M    67 %    1.00 M     0 %        3.00 x  2.00 x  4.00 x
+
+latency, µs  server           p50   p99  p99.9   max  cpu s a run  cores busy  resident MiB
+add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50         1.00        0.50             -
+             Valkey 9        1.50  1.50   1.50  1.50         1.00        0.50             -
+";
+        assert_eq!(table(&results), expected);
+    }
+}

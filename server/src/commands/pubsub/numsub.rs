@@ -1,0 +1,38 @@
+//! `PUBSUB NUMSUB [channel ...]`
+//!
+//! Replies with each channel and how many listen to it by name.
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "pubsub|numsub",
+    arity: -2,
+    flags: FLAGS,
+    group: Group::PubSub,
+    summary: "Counts the subscribers of channels.",
+    since: "2.8.0",
+    complexity: "O(N), N being the number of channels asked for.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    reply.array(args.len() * 2);
+    for channel in args {
+        let subscribers = call.state.pubsub.channels.get(channel);
+        reply.bulk(channel);
+        reply.unsigned(subscribers.map_or(0, Vec::len) as u64);
+    }
+    Ok(Flow::Done)
+}

@@ -1,0 +1,76 @@
+//! `SUBSCRIBE channel [channel ...]`, `PSUBSCRIBE pattern [pattern ...]`
+//!
+//! Listens to channels, or to all whose names match a pattern. Each is confirmed with a message of
+//! its own, which counts channels and patterns together.
+//!
+//! Behaviour worth knowing:
+//! - A RESP2 connection that listens may only subscribe, unsubscribe, ping, reset and quit.
+//! - Confirmations come even if `CLIENT REPLY` is off: they are messages.
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::pubsub::Kind;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "subscribe",
+    arity: -2,
+    flags: FLAGS,
+    group: Group::PubSub,
+    summary: "Listens to channels.",
+    since: "2.0.0",
+    complexity: "O(N), N being the number of channels.",
+    ..Spec::of(subscribe)
+};
+
+pub(super) const PSUBSCRIBE: Spec = Spec {
+    name: "psubscribe",
+    arity: -2,
+    flags: FLAGS,
+    group: Group::PubSub,
+    summary: "Listens to the channels whose names match patterns.",
+    since: "2.0.0",
+    complexity: "O(N), N being the number of patterns.",
+    ..Spec::of(psubscribe)
+};
+
+const FLAGS: Flags = Flags::PUBSUB
+    .and(Flags::NOSCRIPT)
+    .and(Flags::LOADING)
+    .and(Flags::STALE);
+
+fn subscribe(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    add(call, args, Kind::Channel, reply)
+}
+
+fn psubscribe(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    add(call, args, Kind::Pattern, reply)
+}
+
+fn add(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    kind: Kind,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    for name in args {
+        call.state.subscribe(call.id, kind, name);
+        call.state
+            .confirm(call.id, kind.subscribed(), Some(name), reply);
+    }
+    Ok(Flow::Done)
+}

@@ -1,0 +1,87 @@
+"""Installs what the runs need into `.cache`, once per version, and says where it is.
+
+`TAILRACE_CLIENTS_CACHE` moves the cache, so that several checkouts can share one.
+"""
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CACHE = pathlib.Path(os.environ.get("TAILRACE_CLIENTS_CACHE", HERE / ".cache")).resolve()
+
+
+class InstallFailed(SystemExit):
+    """Ends the program with the installer's own words, unless it is caught."""
+
+
+def python_package(*requirements):
+    """A folder for PYTHONPATH with exactly these requirements, such as "redis==8.1.0"."""
+    python = "{}.{}".format(*sys.version_info)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-warn-script-location"]
+    pip += ["--root-user-action=ignore", "--disable-pip-version-check"]
+    return _once(
+        f"python-{python}-{'-'.join(requirements)}",
+        lambda folder: _run([*pip, "--target", folder, *requirements]),
+    )
+
+
+def node_modules():
+    """A folder for NODE_PATH that holds what node/package-lock.json names."""
+    manifest, lock = HERE / "node/package.json", HERE / "node/package-lock.json"
+
+    def install(folder):
+        shutil.copy(manifest, folder)
+        shutil.copy(lock, folder)
+        _run(["npm", "ci", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", folder])
+
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    return _once(f"node-{digest}", install) / "node_modules"
+
+
+def rust_binary(package, name, profile="dev"):
+    """Builds a binary of the Cargo package in that folder. Cargo itself knows what is up to date."""
+    target = CACHE / "rust"
+    manifest = ROOT / package / "Cargo.toml"
+    _run(
+        ["cargo", "build", "--quiet", "--locked", "--manifest-path", manifest],
+        ["--profile", profile, "--bin", name, "--target-dir", target],
+    )
+    return target / ("debug" if profile == "dev" else profile) / name
+
+
+def redis_cli():
+    """The path of redis-cli, from Debian's redis-tools."""
+    if not shutil.which("redis-cli"):
+        apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0"]
+        _run([*apt, "update"])
+        _run([*apt, "install", "-y", "--no-install-recommends", "redis-tools"])
+    return pathlib.Path(shutil.which("redis-cli"))
+
+
+def _once(name, install):
+    """The folder `name` in the cache; `install` fills it if it is not there yet."""
+    folder = CACHE / name
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            # Renamed when complete, so that an install that was cut short is not taken for one.
+            unfinished = CACHE / f"{name}.unfinished"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            install(unfinished)
+            unfinished.rename(folder)
+    return folder
+
+
+def _run(*parts):
+    command = [str(word) for part in parts for word in part]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise InstallFailed(f"{' '.join(command)}\nfailed:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,34 @@
+// What the Node life cycles share.
+"use strict";
+
+const assert = require("node:assert/strict");
+const crypto = require("node:crypto");
+
+/** A key that no other run uses, so that runs do not meet on a server that they share. */
+exports.unusedKey = (client) =>
+  `clients:${client}:${process.pid}:${crypto.randomBytes(4).toString("hex")}`;
+
+/** Reads the number of waiting clients from the text of INFO. */
+exports.blockedClients = (info) => Number(/^blocked_clients:(\d+)/m.exec(info)[1]);
+
+/** Returns when `read` says more than `before`, after a bounded number of round trips. */
+exports.untilMore = async (before, read) => {
+  for (let look = 0; look < 20_000; look++) {
+    if ((await read()) > before) return;
+  }
+  assert.fail("the read never waited");
+};
+
+/** How many of the pending entries were delivered how often. */
+exports.tallied = (counts) => {
+  const tally = {};
+  for (const count of counts) tally[count] = (tally[count] ?? 0) + 1;
+  return tally;
+};
+
+/** Runs a life cycle. A client that is left open by a failure must not keep the process. */
+exports.main = (lifeCycle) =>
+  lifeCycle().catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });

@@ -1,0 +1,25 @@
+"""What the Python life cycles share."""
+
+import os
+import sys
+
+
+def equal(actual, expected, what):
+    """Fails unless both are equal. Not an assert statement, which python -O would drop."""
+    if actual != expected:
+        sys.exit(f"{what}: got {actual!r}, expected {expected!r}")
+
+
+def unused_key(client):
+    """A key that no other run uses, so that runs do not meet on a server that they share."""
+    return f"clients:{client}:{os.getpid()}:{os.urandom(4).hex()}"
+
+
+def blocked_clients(info):
+    """Reads the number of waiting clients from the text of INFO."""
+    [line] = [line for line in info.splitlines() if line.startswith("blocked_clients:")]
+    return int(line.partition(":")[2])
+
+
+# How often the second connection looks whether the first one waits. Each look is a round trip.
+LOOKS_MAX = 20_000
