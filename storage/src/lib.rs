@@ -3,7 +3,6 @@
 //! Time is an argument of every call that needs it, and nothing here knows how a reply looks.
 
 mod autoclaim;
-mod big;
 mod change;
 mod claim;
 mod consumer;

@@ -5,6 +5,7 @@ use tailrace_storage::Entry;
 use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
+use tailrace_storage::StringValue;
 
 use crate::error::CommandError;
 use crate::error::StreamError;
@@ -73,6 +74,21 @@ pub(super) fn ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
     reply.array(ids.len());
     for &each in ids {
         id(reply, each);
+    }
+}
+
+/// A string.
+#[inline]
+pub(super) fn string(reply: &mut ReplyWriter<'_>, value: &StringValue) {
+    part(reply, value.part());
+}
+
+/// A string, or null.
+#[inline]
+pub(super) fn string_or_null(reply: &mut ReplyWriter<'_>, value: Option<&StringValue>) {
+    match value {
+        Some(value) => string(reply, value),
+        None => reply.null(),
     }
 }
 
