@@ -17,6 +17,16 @@ pub enum Compat {
     Redis,
 }
 
+impl Compat {
+    /// What is kept of a number of entries read that somebody says: Redis takes no more than were added.
+    pub(crate) fn admit(self, entries_read: Option<u64>, stream: &Stream) -> Option<u64> {
+        match self {
+            Self::Valkey => entries_read,
+            Self::Redis => entries_read.map(|read| read.min(stream.entries_added())),
+        }
+    }
+}
+
 /// What the counters of a stream are derived from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counters {

@@ -2,13 +2,26 @@
 
 mod echo;
 mod encode;
+mod group_args;
+mod help;
 mod ping;
 mod read_args;
 mod trim_args;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
+mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
+mod xrange;
 mod xread;
 mod xreadgroup;
+mod xrevrange;
+mod xsetid;
+mod xtrim;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -26,10 +39,21 @@ use crate::spec::Spec;
 pub static COMMANDS: &[&Spec] = &[
     &echo::SPEC,
     &ping::SPEC,
+    &xack::SPEC,
     &xadd::SPEC,
+    &xautoclaim::SPEC,
+    &xclaim::SPEC,
+    &xdel::SPEC,
+    &xgroup::SPEC,
+    &xinfo::SPEC,
     &xlen::SPEC,
+    &xpending::SPEC,
+    &xrange::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
+    &xrevrange::SPEC,
+    &xsetid::SPEC,
+    &xtrim::SPEC,
 ];
 
 /// What is known of a name.

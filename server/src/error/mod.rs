@@ -11,6 +11,9 @@ mod stream;
 
 use std::fmt;
 
+use tailrace_protocol::Request;
+use tailrace_storage::WrongType;
+
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
 pub use server::ServerError;
@@ -55,6 +58,13 @@ pub enum CommandError {
         /// The container, in lower case.
         container: &'static str,
     },
+    /// A subcommand was called in a way that it does not have.
+    SubcommandSyntax {
+        /// The subcommand as the client wrote it, cut to 128 bytes.
+        asked: Vec<u8>,
+        /// The container, in lower case.
+        container: &'static str,
+    },
     /// There is no such command: its name and its first arguments, as the caller sent them.
     UnknownCommand {
         /// Cut to 128 bytes.
@@ -80,6 +90,16 @@ impl CommandError {
         Self::Arity(spec.name)
     }
 
+    /// A call of the subcommand `spec` that does not fit it.
+    pub(crate) fn subcommand_syntax(spec: &'static Spec, request: Request<'_>) -> Self {
+        let asked = request.get(1).unwrap_or_default();
+        let container = spec.name.split('|').next().unwrap_or_default();
+        Self::SubcommandSyntax {
+            asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+            container,
+        }
+    }
+
     /// The wire text without the leading `-`. It may hold what a client sent, which need not be text.
     pub(crate) fn wire(&self) -> Vec<u8> {
         match self {
@@ -92,6 +112,14 @@ impl CommandError {
             .concat(),
             Self::UnknownSubcommand { asked, container } => [
                 b"ERR unknown subcommand '",
+                &asked[..],
+                b"'. Try ",
+                container.to_ascii_uppercase().as_bytes(),
+                b" HELP.",
+            ]
+            .concat(),
+            Self::SubcommandSyntax { asked, container } => [
+                b"ERR unknown subcommand or wrong number of arguments for '",
                 &asked[..],
                 b"'. Try ",
                 container.to_ascii_uppercase().as_bytes(),
@@ -132,14 +160,21 @@ impl fmt::Display for CommandError {
             Self::Keyspace(error) => error.fmt(f),
             Self::Client(error) => error.fmt(f),
             Self::Server(error) => error.fmt(f),
-            Self::Stream(_) | Self::UnknownCommand { .. } | Self::UnknownSubcommand { .. } => {
-                f.write_str(&String::from_utf8_lossy(&self.wire()))
-            }
+            Self::Stream(_)
+            | Self::UnknownCommand { .. }
+            | Self::UnknownSubcommand { .. }
+            | Self::SubcommandSyntax { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
         }
     }
 }
 
 impl std::error::Error for CommandError {}
+
+impl From<WrongType> for CommandError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
 
 impl From<StreamError> for CommandError {
     fn from(error: StreamError) -> Self {
@@ -164,3 +199,6 @@ impl From<ServerError> for CommandError {
         Self::Server(error)
     }
 }
+
+/// How much of what a client sent an error repeats.
+pub(crate) const ECHO_BYTES_MAX: usize = 128;
