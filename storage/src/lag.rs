@@ -97,7 +97,14 @@ impl Counters {
             Some(read) if !self.has_deleted_from(position) => Some(read),
             _ => self.position(position),
         };
-        read.map(|read| self.entries_added.saturating_sub(read))
+        // Counters that somebody set may run over; the reference takes them as signed then.
+        let added = self.entries_added.cast_signed();
+        read.map(|read| {
+            added
+                .saturating_sub(read.cast_signed())
+                .max(0)
+                .unsigned_abs()
+        })
     }
 
     /// Whether an entry at or after this ID may have been deleted, as far as that matters.

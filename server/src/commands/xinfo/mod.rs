@@ -80,7 +80,8 @@ fn progress(
 
 fn known(reply: &mut ReplyWriter<'_>, count: Option<u64>) {
     match count {
-        Some(count) => reply.unsigned(count),
+        // As with the stream's own counter, it may have run over.
+        Some(count) => reply.integer(count.cast_signed()),
         None => reply.null(),
     }
 }

@@ -129,7 +129,8 @@ fn counters(reply: &mut ReplyWriter<'_>, stream: &Stream) {
     reply.bulk(b"max-deleted-entry-id");
     encode::id(reply, stream.max_deleted_id());
     reply.bulk(b"entries-added");
-    reply.unsigned(stream.entries_added());
+    // A counter that somebody set may run over; the reference shows it as signed then.
+    reply.integer(stream.entries_added().cast_signed());
     reply.bulk(b"recorded-first-entry-id");
     encode::id(reply, stream.first_id());
 }
