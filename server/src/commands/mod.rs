@@ -31,6 +31,8 @@ mod msetex;
 mod multi;
 mod object;
 mod persist;
+mod group_args;
+mod help;
 mod ping;
 mod publish;
 mod pubsub;
@@ -51,10 +53,21 @@ mod ttl;
 mod unsubscribe;
 mod unwatch;
 mod watch;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
+mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
+mod xrange;
 mod xread;
 mod xreadgroup;
+mod xrevrange;
+mod xsetid;
+mod xtrim;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -133,10 +146,21 @@ pub static COMMANDS: &[&Spec] = &[
     &unsubscribe::SPEC,
     &unwatch::SPEC,
     &watch::SPEC,
+    &xack::SPEC,
     &xadd::SPEC,
+    &xautoclaim::SPEC,
+    &xclaim::SPEC,
+    &xdel::SPEC,
+    &xgroup::SPEC,
+    &xinfo::SPEC,
     &xlen::SPEC,
+    &xpending::SPEC,
+    &xrange::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
+    &xrevrange::SPEC,
+    &xsetid::SPEC,
+    &xtrim::SPEC,
 ];
 
 /// The command of this name, in any case, whatever a server's configuration calls it.

@@ -11,6 +11,9 @@ mod stream;
 
 use std::fmt;
 
+use tailrace_protocol::Request;
+use tailrace_storage::WrongType;
+
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
 pub use server::ServerError;
@@ -57,9 +60,15 @@ pub enum CommandError {
         /// The container, in lower case.
         container: &'static str,
     },
+<<<<<<< HEAD
     /// A subcommand whose arguments are wrong in a way that its arity does not say.
     SubcommandSyntax {
         /// The subcommand, as it was sent; cut to 128 bytes.
+=======
+    /// A subcommand was called in a way that it does not have.
+    SubcommandSyntax {
+        /// The subcommand as the client wrote it, cut to 128 bytes.
+>>>>>>> 0d12377d83c25e018c57d5901a4b07f8748a166f
         asked: Vec<u8>,
         /// The container, in lower case.
         container: &'static str,
@@ -89,12 +98,21 @@ impl CommandError {
         Self::Arity(spec.name)
     }
 
+<<<<<<< HEAD
     /// Arguments of the subcommand of `request` that its arity does not rule out.
     pub(crate) fn subcommand_syntax(request: Request<'_>, spec: &'static Spec) -> Self {
         let asked = request.get(1).unwrap_or_default();
         let container = spec.name.split('|').next().unwrap_or_default();
         Self::SubcommandSyntax {
             asked: asked[..asked.len().min(128)].to_vec(),
+=======
+    /// A call of the subcommand `spec` that does not fit it.
+    pub(crate) fn subcommand_syntax(spec: &'static Spec, request: Request<'_>) -> Self {
+        let asked = request.get(1).unwrap_or_default();
+        let container = spec.name.split('|').next().unwrap_or_default();
+        Self::SubcommandSyntax {
+            asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+>>>>>>> 0d12377d83c25e018c57d5901a4b07f8748a166f
             container,
         }
     }
@@ -170,6 +188,12 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
+impl From<WrongType> for CommandError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
 impl From<StreamError> for CommandError {
     fn from(error: StreamError) -> Self {
         Self::Stream(error)
@@ -193,3 +217,6 @@ impl From<ServerError> for CommandError {
         Self::Server(error)
     }
 }
+
+/// How much of what a client sent an error repeats.
+pub(crate) const ECHO_BYTES_MAX: usize = 128;
