@@ -1,5 +1,6 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod command;
 mod discard;
 mod echo;
 mod encode;
@@ -32,6 +33,7 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &command::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,

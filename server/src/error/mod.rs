@@ -126,6 +126,7 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
+            Self::Server(error) => error.wire(),
             other => other.to_string().into_bytes(),
         }
     }
