@@ -1,6 +1,7 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
 mod command;
+mod config;
 mod discard;
 mod echo;
 mod encode;
@@ -34,6 +35,7 @@ use crate::spec::Spec;
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
     &command::SPEC,
+    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
