@@ -6,6 +6,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
+use tailrace_storage::GroupReader;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -197,7 +198,7 @@ fn forget(state: &mut State, waiter: WaiterId) {
         return;
     };
     for key in &wants.keys {
-        if let Some((group, consumer)) = &wants.group {
+        if let Some(GroupReader { group, consumer }) = &wants.reader {
             // The group may be what went away.
             let _ = state.store.end_wait(wants.db, key, group, consumer);
         }

@@ -68,4 +68,4 @@ pub use strings::StringValue;
 pub use time::{Instant, Millis, Now, UnixMicros, UnixMillis};
 pub use trim::{Trim, TrimLimit};
 pub use value::{Encoding, Value, ValueKind, WrongType};
-pub use wait::{Round, WaitList, WaiterId, Wants};
+pub use wait::{GroupReader, Round, WaitList, WaiterId, Wants};

@@ -28,8 +28,17 @@ pub struct Wants {
     pub db: usize,
     /// Its keys; none for a waiter that only waits for its deadline.
     pub keys: Vec<Box<[u8]>>,
-    /// Group and consumer of a reader of a group.
-    pub group: Option<(Box<[u8]>, Box<[u8]>)>,
+    /// For whom a reader of a group reads.
+    pub reader: Option<GroupReader>,
+}
+
+/// A consumer of a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GroupReader {
+    /// The group.
+    pub group: Box<[u8]>,
+    /// The consumer.
+    pub consumer: Box<[u8]>,
 }
 
 /// All waiters.
@@ -74,11 +83,11 @@ impl WaitList {
         let database = &mut self.databases[wants.db];
         for key in &wants.keys {
             let queue = database.entry(key.clone()).or_default();
-            match &wants.group {
+            match &wants.reader {
                 None => {
                     queue.readers.insert(id);
                 }
-                Some((group, _)) => {
+                Some(GroupReader { group, .. }) => {
                     let lane = queue.groups.entry(group.clone()).or_default();
                     lane.waiters.insert(id);
                 }
@@ -100,11 +109,11 @@ impl WaitList {
             let Some(queue) = database.get_mut(key) else {
                 continue;
             };
-            match &wants.group {
+            match &wants.reader {
                 None => {
                     queue.readers.remove(&id);
                 }
-                Some((group, _)) => {
+                Some(GroupReader { group, .. }) => {
                     if let Some(lane) = queue.groups.get_mut(group) {
                         lane.waiters.remove(&id);
                         if lane.waiters.is_empty() {
@@ -162,8 +171,8 @@ impl WaitList {
         let lane = self.lane(db, key, group);
         lane.into_iter()
             .flat_map(|lane| &lane.waiters)
-            .filter_map(|id| self.waiters[id].wants.group.as_ref())
-            .map(|(_, consumer)| &consumer[..])
+            .filter_map(|id| self.waiters[id].wants.reader.as_ref())
+            .map(|reader| &reader.consumer[..])
             .collect()
     }
 
@@ -303,7 +312,10 @@ mod tests {
         Wants {
             db: 0,
             keys: vec![Box::new([key])],
-            group: group.map(|group| (Box::from([group]), Box::from(*b"c"))),
+            reader: group.map(|group| GroupReader {
+                group: Box::from([group]),
+                consumer: Box::from(*b"c"),
+            }),
         }
     }
 
@@ -364,7 +376,7 @@ mod tests {
             Wants {
                 db: 2,
                 keys: vec![Box::from(*b"k"), Box::from(*b"k")],
-                group: None,
+                reader: None,
             },
             None,
         );

@@ -177,7 +177,7 @@ impl Waiting for WaitingRead {
         Wants {
             db,
             keys: self.keys.as_request().iter().map(Box::from).collect(),
-            group: None,
+            reader: None,
         }
     }
 

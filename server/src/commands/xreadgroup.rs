@@ -14,6 +14,7 @@ use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_storage::GroupError;
+use tailrace_storage::GroupReader;
 use tailrace_storage::Instant;
 use tailrace_storage::StreamId;
 use tailrace_storage::Tracking;
@@ -267,7 +268,10 @@ impl Waiting for WaitingRead {
         Wants {
             db,
             keys: self.keys.as_request().iter().map(Box::from).collect(),
-            group: Some((self.group.clone(), self.consumer.clone())),
+            reader: Some(GroupReader {
+                group: self.group.clone(),
+                consumer: self.consumer.clone(),
+            }),
         }
     }
 
