@@ -6,6 +6,8 @@ mod db_args;
 mod dbsize;
 mod del;
 mod delifeq;
+mod command;
+mod config;
 mod discard;
 mod echo;
 mod encode;
@@ -88,6 +90,8 @@ pub static COMMANDS: &[&Spec] = &[
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
+    &command::SPEC,
+    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,

@@ -144,7 +144,11 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
+<<<<<<< HEAD
             Self::Keyspace(error) => error.wire(),
+=======
+            Self::Server(error) => error.wire(),
+>>>>>>> e073dd562c4cf60793393490d8fd13360dc40782
             other => other.to_string().into_bytes(),
         }
     }
