@@ -28,7 +28,6 @@ pub struct Wants {
     pub db: usize,
     /// Its keys; none for a waiter that only waits for its deadline.
     pub keys: Vec<Box<[u8]>>,
-<<<<<<< HEAD
     /// For whom a reader of a group reads.
     pub reader: Option<GroupReader>,
 }
@@ -40,14 +39,7 @@ pub struct GroupReader {
     pub group: Box<[u8]>,
     /// The consumer.
     pub consumer: Box<[u8]>,
-=======
-    /// Group and consumer of a reader of a group.
-    pub group: Option<GroupReader>,
->>>>>>> 0d12377d83c25e018c57d5901a4b07f8748a166f
 }
-
-/// A group and one of its consumers.
-pub type GroupReader = (Box<[u8]>, Box<[u8]>);
 
 /// All waiters.
 #[derive(Debug, Default)]

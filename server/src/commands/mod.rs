@@ -1,13 +1,13 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
 mod append;
+mod command;
+mod config;
 mod copy;
 mod db_args;
 mod dbsize;
 mod del;
 mod delifeq;
-mod command;
-mod config;
 mod discard;
 mod echo;
 mod encode;
@@ -21,6 +21,8 @@ mod getdel;
 mod getex;
 mod getrange;
 mod getset;
+mod group_args;
+mod help;
 mod incr;
 mod incrbyfloat;
 mod key_type;
@@ -33,8 +35,6 @@ mod msetex;
 mod multi;
 mod object;
 mod persist;
-mod group_args;
-mod help;
 mod ping;
 mod publish;
 mod pubsub;

@@ -19,8 +19,6 @@ pub use keyspace::KeyspaceError;
 pub use server::ServerError;
 pub use stream::StreamError;
 
-use tailrace_protocol::Request;
-
 use crate::spec::Spec;
 
 /// Why a command failed.
@@ -60,15 +58,9 @@ pub enum CommandError {
         /// The container, in lower case.
         container: &'static str,
     },
-<<<<<<< HEAD
-    /// A subcommand whose arguments are wrong in a way that its arity does not say.
-    SubcommandSyntax {
-        /// The subcommand, as it was sent; cut to 128 bytes.
-=======
     /// A subcommand was called in a way that it does not have.
     SubcommandSyntax {
         /// The subcommand as the client wrote it, cut to 128 bytes.
->>>>>>> 0d12377d83c25e018c57d5901a4b07f8748a166f
         asked: Vec<u8>,
         /// The container, in lower case.
         container: &'static str,
@@ -98,21 +90,12 @@ impl CommandError {
         Self::Arity(spec.name)
     }
 
-<<<<<<< HEAD
-    /// Arguments of the subcommand of `request` that its arity does not rule out.
-    pub(crate) fn subcommand_syntax(request: Request<'_>, spec: &'static Spec) -> Self {
-        let asked = request.get(1).unwrap_or_default();
-        let container = spec.name.split('|').next().unwrap_or_default();
-        Self::SubcommandSyntax {
-            asked: asked[..asked.len().min(128)].to_vec(),
-=======
     /// A call of the subcommand `spec` that does not fit it.
     pub(crate) fn subcommand_syntax(spec: &'static Spec, request: Request<'_>) -> Self {
         let asked = request.get(1).unwrap_or_default();
         let container = spec.name.split('|').next().unwrap_or_default();
         Self::SubcommandSyntax {
             asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
->>>>>>> 0d12377d83c25e018c57d5901a4b07f8748a166f
             container,
         }
     }
@@ -144,11 +127,8 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
-<<<<<<< HEAD
             Self::Keyspace(error) => error.wire(),
-=======
             Self::Server(error) => error.wire(),
->>>>>>> e073dd562c4cf60793393490d8fd13360dc40782
             other => other.to_string().into_bytes(),
         }
     }
