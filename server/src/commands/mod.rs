@@ -22,7 +22,6 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod help;
 mod incr;
 mod incrbyfloat;
 mod key_type;
