@@ -100,11 +100,7 @@ pub(super) fn array_len(count: u64) -> usize {
 /// Reads the bounds of an interval: each an ID, `-` or `+`, or `(` and an ID that is left out. What
 /// is missing in an ID is completed first and left out then, so `(1` leaves out 1-0 alone.
 pub(super) fn interval(start: &[u8], end: &[u8]) -> Result<(StreamId, StreamId), CommandError> {
-    let (id, exclusive) = bound(start, 0)?;
-    let from = match exclusive {
-        true => id.next().ok_or(StreamError::IntervalStart)?,
-        false => id,
-    };
+    let from = interval_start(start)?;
     let (id, exclusive) = bound(end, u64::MAX)?;
     let to = match exclusive {
         true => id.prev().ok_or(StreamError::IntervalEnd)?,
@@ -113,8 +109,17 @@ pub(super) fn interval(start: &[u8], end: &[u8]) -> Result<(StreamId, StreamId),
     Ok((from, to))
 }
 
+/// Reads the lower bound of an interval, as [`interval`] does.
+pub(super) fn interval_start(start: &[u8]) -> Result<StreamId, CommandError> {
+    let (id, exclusive) = bound(start, 0)?;
+    match exclusive {
+        true => id.next().ok_or_else(|| StreamError::IntervalStart.into()),
+        false => Ok(id),
+    }
+}
+
 /// One bound of an interval, and whether it is left out.
-pub(super) fn bound(text: &[u8], seq_default: u64) -> Result<(StreamId, bool), CommandError> {
+fn bound(text: &[u8], seq_default: u64) -> Result<(StreamId, bool), CommandError> {
     let parsed = match text.split_first() {
         Some((b'(', id)) if !id.is_empty() => StreamId::parse(id, seq_default).map(|id| (id, true)),
         _ => StreamId::parse_bound(text, seq_default).map(|id| (id, false)),

@@ -1,6 +1,8 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
 mod append;
+mod command;
+mod config;
 mod copy;
 mod db_args;
 mod dbsize;
@@ -19,6 +21,8 @@ mod getdel;
 mod getex;
 mod getrange;
 mod getset;
+mod group_args;
+mod help;
 mod incr;
 mod incrbyfloat;
 mod key_type;
@@ -51,10 +55,21 @@ mod ttl;
 mod unsubscribe;
 mod unwatch;
 mod watch;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
+mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
+mod xrange;
 mod xread;
 mod xreadgroup;
+mod xrevrange;
+mod xsetid;
+mod xtrim;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -75,6 +90,8 @@ pub static COMMANDS: &[&Spec] = &[
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
+    &command::SPEC,
+    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
@@ -133,10 +150,21 @@ pub static COMMANDS: &[&Spec] = &[
     &unsubscribe::SPEC,
     &unwatch::SPEC,
     &watch::SPEC,
+    &xack::SPEC,
     &xadd::SPEC,
+    &xautoclaim::SPEC,
+    &xclaim::SPEC,
+    &xdel::SPEC,
+    &xgroup::SPEC,
+    &xinfo::SPEC,
     &xlen::SPEC,
+    &xpending::SPEC,
+    &xrange::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
+    &xrevrange::SPEC,
+    &xsetid::SPEC,
+    &xtrim::SPEC,
 ];
 
 /// The command of this name, in any case, whatever a server's configuration calls it.

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use tailrace_storage::StringError;
-use tailrace_storage::WrongType;
 
 use super::CommandError;
 
@@ -100,12 +99,6 @@ impl KeyspaceError {
 impl fmt::Display for KeyspaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.wire()))
-    }
-}
-
-impl From<WrongType> for CommandError {
-    fn from(WrongType: WrongType) -> Self {
-        Self::WrongType
     }
 }
 
