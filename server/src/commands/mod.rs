@@ -6,6 +6,7 @@ mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod info;
 mod multi;
 mod ping;
 mod publish;
@@ -39,6 +40,7 @@ pub static COMMANDS: &[&Spec] = &[
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &info::SPEC,
     &multi::SPEC,
     &ping::SPEC,
     &publish::SPEC,
