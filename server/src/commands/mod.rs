@@ -12,6 +12,7 @@ mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod info;
 mod exists;
 mod expire;
 mod expiry_args;
@@ -94,6 +95,7 @@ pub static COMMANDS: &[&Spec] = &[
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &info::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
     &expire::EXPIRE,
