@@ -21,6 +21,7 @@ pub mod gate;
 pub mod keys;
 mod link;
 mod listener;
+pub mod open_files;
 pub mod options;
 pub mod panic;
 pub mod pubsub;
