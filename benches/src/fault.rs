@@ -36,6 +36,13 @@ pub enum Fault {
     Unexpected(String),
     /// A server did not answer for so long.
     Stalled(Duration),
+    /// A run went wrong.
+    Run {
+        /// The workload and the server.
+        run: String,
+        /// What happened.
+        source: Box<Self>,
+    },
     /// The arguments ask for what cannot be.
     Usage(String),
 }
@@ -66,6 +73,7 @@ impl Display for Fault {
             Self::ErrorReply(text) => write!(f, "the server replied with an error: {text}"),
             Self::Unexpected(text) => write!(f, "unexpected reply: {text}"),
             Self::Stalled(time) => write!(f, "no reply came for {} s", time.as_secs()),
+            Self::Run { run, source } => write!(f, "{run}: {source}"),
             Self::Usage(text) => f.write_str(text),
         }
     }
@@ -75,6 +83,7 @@ impl Error for Fault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Run { source, .. } => Some(source),
             _ => None,
         }
     }

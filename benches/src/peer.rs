@@ -12,7 +12,7 @@ use crate::fault::Fault;
 /// A server to measure: one to start, or one that runs.
 #[derive(Clone, Debug)]
 pub(crate) enum Peer {
-    /// The program `tailrace`, which chooses its port and says so.
+    /// The program `tailrace`.
     Tailrace(PathBuf),
     /// A program that takes Valkey's arguments, with arguments of its own before them.
     Program {

@@ -1,6 +1,7 @@
 //! Runs the workloads, one server after the other, and reports.
 
 use std::fs;
+use std::io::Write;
 use std::time::Duration;
 
 use crate::clock;
@@ -31,7 +32,7 @@ use crate::workloads::Workload;
 pub fn run(options: &Options) -> Result<(), Fault> {
     let workloads = chosen(&options.only)?;
     if options.list {
-        print!("{}", report::list(&workloads));
+        say(&report::list(&workloads));
         return Ok(());
     }
     fs::create_dir_all(&options.out)
@@ -53,13 +54,19 @@ pub fn run(options: &Options) -> Result<(), Fault> {
         rows.push(row);
     }
     progress.end();
-    let results = bench.results(rows);
+    let results = bench.end(rows);
 
-    println!("{}", report::table(&results));
-    for path in report::write(&results, &options.out)? {
-        println!("wrote {}", path.display());
+    let paths = report::write(&results, &options.out)?;
+    say(&format!("{}\n", report::table(&results)));
+    for path in paths {
+        say(&format!("wrote {}\n", path.display()));
     }
     Ok(())
+}
+
+/// Whoever reads may have seen enough, as `head` does; the files are there all the same.
+fn say(text: &str) {
+    drop(std::io::stdout().write_all(text.as_bytes()));
 }
 
 fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
@@ -112,8 +119,8 @@ impl<'a> Bench<'a> {
     fn compare(&self, workload: &dyn Workload) -> Result<Row, Fault> {
         let (mut subject, mut against) = (Vec::new(), Vec::new());
         for number in 1..=self.options.runs {
-            subject.push(self.measure(workload, &self.subject, number)?);
-            against.push(self.measure(workload, &self.against, number)?);
+            subject.push(self.run_on(&self.subject, workload, number)?);
+            against.push(self.run_on(&self.against, workload, number)?);
         }
         Ok(Row {
             name: workload.name(),
@@ -124,10 +131,10 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn measure(
+    fn run_on(
         &self,
-        workload: &dyn Workload,
         server: &Server,
+        workload: &dyn Workload,
         number: usize,
     ) -> Result<Measurement, Fault> {
         let (name, runs) = (workload.name(), self.options.runs);
@@ -141,27 +148,14 @@ impl<'a> Bench<'a> {
         };
         let mut site = Site::new(server, self.options.scale, bounds, &mut on_progress);
 
-        site.clear()?;
-        workload.prepare(&mut site)?;
-        let before = usage(workload, server)?;
-        let start = clock::now();
-        let sample = workload.measure(&mut site)?;
-        let seconds = (clock::now() - start).as_secs_f64();
-        let after = usage(workload, server)?;
-        site.clear()?;
-
-        Ok(Measurement {
-            value: sample.value,
-            latency: sample.latency,
-            seconds,
-            cpu_seconds: after
-                .zip(before)
-                .map(|(after, before)| after.cpu_seconds - before.cpu_seconds),
-            memory_bytes: after.map(|usage| usage.memory_bytes),
+        measure(workload, &mut site, server).map_err(|fault| Fault::Run {
+            run: format!("{name} on {}", server.name()),
+            source: Box::new(fault),
         })
     }
 
-    fn results(&self, rows: Vec<Row>) -> Results {
+    /// Ends the servers that were started.
+    fn end(self, rows: Vec<Row>) -> Results {
         Results {
             subject: self.subject.name().to_owned(),
             against: self.against.name().to_owned(),
@@ -170,6 +164,31 @@ impl<'a> Bench<'a> {
             rows,
         }
     }
+}
+
+fn measure(
+    workload: &dyn Workload,
+    site: &mut Site<'_>,
+    server: &Server,
+) -> Result<Measurement, Fault> {
+    site.clear()?;
+    workload.prepare(site)?;
+    let before = usage(workload, server)?;
+    let start = clock::now();
+    let sample = workload.measure(site)?;
+    let seconds = (clock::now() - start).as_secs_f64();
+    let after = usage(workload, server)?;
+    site.clear()?;
+
+    Ok(Measurement {
+        value: sample.value,
+        latency: sample.latency,
+        seconds,
+        cpu_seconds: after
+            .zip(before)
+            .map(|(after, before)| after.cpu_seconds - before.cpu_seconds),
+        memory_bytes: after.map(|usage| usage.memory_bytes),
+    })
 }
 
 /// What a server uses says nothing about a workload that starts others.

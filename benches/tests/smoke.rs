@@ -47,9 +47,14 @@ fn a_comparison_ends_with_figures_of_every_workload() {
 fn a_server_that_replies_with_an_error_has_no_figure() {
     let out = folder("error");
 
-    let fault = run(&options(start(Faulty::No), start(Faulty::Add), &out));
+    let fault = run(&options(start(Faulty::No), start(Faulty::Add), &out)).unwrap_err();
 
-    assert!(matches!(fault, Err(Fault::ErrorReply(text)) if text == "ERR no"));
+    assert!(
+        matches!(&fault, Fault::Run { source, .. } if matches!(**source, Fault::ErrorReply(_)))
+    );
+    let text = fault.to_string();
+    assert!(text.starts_with("add/p1 on 127.0.0.1:"), "{text}");
+    assert!(text.ends_with("with an error: ERR no"), "{text}");
     assert!(!out.join("side-by-side.json").exists());
     fs::remove_dir_all(out).unwrap();
 }

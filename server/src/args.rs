@@ -1,7 +1,6 @@
 //! A cursor over a command's arguments.
 
 use tailrace_protocol::Request;
-use tailrace_protocol::number::parse_f64;
 use tailrace_protocol::number::parse_i64;
 use tailrace_storage::StreamId;
 
@@ -28,11 +27,6 @@ impl<'a> Args<'a> {
     /// Whether nothing is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The position of the next argument in the request; the name is at 0.
-    pub(crate) fn position(&self) -> usize {
-        self.at
     }
 
     /// The whole request, what was read included.
@@ -62,14 +56,17 @@ impl<'a> Args<'a> {
         parse_i64(self.bytes()?).ok_or(error)
     }
 
-    /// The next argument as a finite floating-point number.
-    pub(crate) fn float(&mut self) -> Result<f64, CommandError> {
-        parse_f64(self.bytes()?).ok_or(CommandError::NotAFloat)
-    }
-
     /// The next argument as an entry ID; a missing sequence is 0.
     pub(crate) fn id(&mut self) -> Result<StreamId, CommandError> {
         StreamId::parse(self.bytes()?, 0).map_err(|_| CommandError::InvalidId)
+    }
+
+    /// All that is left as entry IDs, as [`Self::id`] reads one.
+    pub(crate) fn ids(self) -> Result<Vec<StreamId>, CommandError> {
+        self.rest()
+            .iter()
+            .map(|text| StreamId::parse(text, 0).map_err(|_| CommandError::InvalidId))
+            .collect()
     }
 
     /// Takes the next argument if it is this keyword, in any case.

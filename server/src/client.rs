@@ -110,6 +110,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// The memory that commands take which are not whole, and replies that have not left.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.input_bytes + self.out.len() + self.link.waiting()
+    }
+
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()
@@ -192,6 +197,13 @@ impl Clients {
     /// All clients, in no particular order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Client> {
         self.slots.iter_mut().filter_map(|slot| slot.as_deref_mut())
+    }
+
+    /// There is no password any more.
+    pub(crate) fn authenticate_all(&mut self) {
+        for client in self.slots.iter_mut().flatten() {
+            client.authenticated = true;
+        }
     }
 
     /// How many there are.

@@ -10,10 +10,10 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
-use crate::commands;
-use crate::commands::Lookup;
+use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::error::ECHO_BYTES_MAX;
 use crate::error::ServerError;
 use crate::gate::Hold;
 use crate::serve;
@@ -30,6 +30,13 @@ pub(crate) enum Step {
     Waits,
 }
 
+/// What became of a command, and which one it was if it ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) step: Step,
+    pub(crate) ran: Option<&'static Spec>,
+}
+
 /// Executes one command and appends its reply to `out`.
 pub(crate) fn execute(
     state: &mut State,
@@ -37,12 +44,16 @@ pub(crate) fn execute(
     request: Request<'_>,
     now: Now,
     out: &mut Vec<u8>,
-) -> Step {
+) -> Outcome {
     let start = out.len();
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
+    let mut ran = None;
     let step = match admit(state, id, request) {
-        Ok(Admitted::Run(spec)) => run(state, id, spec, request, now, &mut reply),
+        Ok(Admitted::Run(spec)) => {
+            ran = Some(spec);
+            run(state, id, spec, request, now, &mut reply)
+        }
         Ok(Admitted::Queue(spec)) => {
             let client = state.clients.at(id);
             if let Some(transaction) = &mut client.transaction {
@@ -63,7 +74,7 @@ pub(crate) fn execute(
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, error, &mut reply);
+            refuse(state, id, spec, &error, &mut reply);
             Step::Done
         }
     };
@@ -76,7 +87,7 @@ pub(crate) fn execute(
             out.append(&mut state.deferred);
         }
     }
-    step
+    Outcome { step, ran }
 }
 
 /// Answers a command that may not run, and spoils the transaction that it was meant for.
@@ -84,7 +95,7 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: CommandError,
+    error: &CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
     if spec.is_some_and(|spec| spec.name == "exec") {
@@ -94,7 +105,7 @@ fn refuse(
         let reason = String::from_utf8_lossy(reason).into_owned();
         return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
     }
-    if aborts_transaction(&error)
+    if aborts_transaction(error)
         && let Some(transaction) = &mut state.clients.at(id).transaction
     {
         transaction.aborted = true;
@@ -178,51 +189,18 @@ type Refused = (Option<&'static Spec>, CommandError);
 
 /// Checks whether a command may run now. The order is the reference's.
 fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitted, Refused> {
-    let lookup = commands::look_up(request);
-    let compat = state.store.settings().compat;
-    let must_authenticate = state.config.settings().requirepass.is_some();
-    let client = state.clients.at(id);
+    let lookup = state.commands.look_up(request);
     let known = match lookup {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     };
-    client.last_command = known;
+    state.clients.at(id).last_command = known;
     if known.is_none() && is_http(request) {
         return Ok(Admitted::Abuse);
     }
-    if must_authenticate
-        && !client.authenticated
-        && !known.is_some_and(|spec| spec.flags.has(Flags::NO_AUTH))
-        && (known.is_some() || compat == Compat::Valkey)
-    {
-        return Err((known, ClientError::NoAuth.into()));
-    }
-    let spec = match lookup {
-        Lookup::Found(spec) => spec,
-        Lookup::UnknownSubcommand(container) => {
-            return Err((None, unknown_subcommand(request, container)));
-        }
-        Lookup::Unknown => return Err((None, unknown_command(request, compat))),
-    };
+    let spec = identify(state, id, request, lookup).map_err(|error| (known, error))?;
     let refuse = |error: CommandError| Err((Some(spec), error));
-    if !spec.fits(request.len()) {
-        return refuse(CommandError::arity(spec));
-    }
-    if spec.flags.has(Flags::PROTECTED)
-        && !state
-            .config
-            .settings()
-            .enable_debug_command
-            .allows(client.local)
-    {
-        return refuse(
-            ServerError::Protected {
-                command: "DEBUG",
-                option: "enable-debug-command",
-            }
-            .into(),
-        );
-    }
+    let client = state.clients.at(id);
     let in_multi = client.transaction.is_some();
     if in_multi && spec.flags.has(Flags::NO_MULTI) {
         return refuse(not_in_multi(spec.name, state.store.settings().compat));
@@ -254,6 +232,44 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         return Ok(Admitted::Queue(spec));
     }
     Ok(Admitted::Run(spec))
+}
+
+/// Checks whether the caller may use the command at all, and whether there is one that is called so.
+fn identify(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    lookup: Lookup,
+) -> Result<&'static Spec, CommandError> {
+    let compat = state.store.settings().compat;
+    let client = state.clients.at(id);
+    let is_open = match lookup {
+        Lookup::Found(spec) => spec.flags.has(Flags::NO_AUTH),
+        // Redis looks for the command first.
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => compat == Compat::Redis,
+    };
+    if !client.authenticated && !is_open {
+        return Err(ClientError::NoAuth.into());
+    }
+    let spec = match lookup {
+        Lookup::Found(spec) => spec,
+        Lookup::UnknownSubcommand(container) => {
+            return Err(unknown_subcommand(request, container));
+        }
+        Lookup::Unknown => return Err(unknown_command(request, compat)),
+    };
+    if !spec.fits(request.len()) {
+        return Err(CommandError::arity(spec));
+    }
+    let trust = state.config.settings().enable_debug_command;
+    if spec.flags.has(Flags::PROTECTED) && !trust.allows(client.local) {
+        return Err(ServerError::Protected {
+            command: "DEBUG",
+            option: "enable-debug-command",
+        }
+        .into());
+    }
+    Ok(spec)
 }
 
 /// Whether this is the first line or the host of an HTTP request: a page that a browser shows can
@@ -322,6 +338,3 @@ fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
         args: (compat == Compat::Valkey || !args.is_empty()).then_some(args),
     }
 }
-
-/// How much of what a client sent an error repeats.
-const ECHO_BYTES_MAX: usize = 128;

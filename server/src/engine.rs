@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tailrace_protocol::Batch;
 use tailrace_protocol::ProtocolError;
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tokio::sync::Notify;
@@ -20,9 +21,11 @@ use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::dispatch;
+use crate::dispatch::Outcome;
 use crate::link::Link;
 use crate::serve;
 use crate::spec::Flags;
+use crate::spec::Spec;
 use crate::state::State;
 
 /// One engine.
@@ -275,16 +278,17 @@ impl Engine {
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
+        let slow_above = state.config.settings().slowlog_log_slower_than_us;
+        state.timing.begin(slow_above);
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
-                now = self.clock.now();
-                state.begin(now);
+                now = self.read_clock(state, now, None).0;
                 serve::settle(state, now);
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            dispatch::execute(state, id, request, now, &mut out);
+            let Outcome { ran, .. } = dispatch::execute(state, id, request, now, &mut out);
             count += 1;
             serve::settle(state, now);
             // Another client's command may have ended this one, if the gate opened.
@@ -294,12 +298,19 @@ impl Engine {
             out.append(&mut client.out);
             verdict = Verdict::of(client);
             // A command that took its time has left `now` behind.
-            let quick = client
-                .last_command
-                .is_some_and(|spec| spec.flags.has(Flags::FAST));
-            if !quick {
-                since_clock = COMMANDS_PER_CLOCK;
+            if let Some(spec) = ran
+                && state.timing.on_ran(spec)
+            {
+                since_clock = 0;
+                let (read, micros) = self.read_clock(state, now, ran);
+                if slow_above.is_some_and(|above| micros >= above) {
+                    state.log_slow(id, spec, request, now, micros);
+                }
+                now = read;
             }
+        }
+        if state.timing.wants_reading() {
+            self.read_clock(state, now, None);
         }
         let done_bytes = match count {
             0 => 0,
@@ -317,6 +328,16 @@ impl Engine {
         }
     }
 
+    /// Reads the clock for what follows, and for what ran since it read `before`. Gives how long the
+    /// command took that the reading is for.
+    fn read_clock(&self, state: &mut State, before: Now, ran: Option<&'static Spec>) -> (Now, u64) {
+        let now = self.clock.now();
+        state.begin(now);
+        let State { timing, stats, .. } = state;
+        let micros = timing.on_reading(before.mono, now.mono, ran, stats);
+        (now, micros)
+    }
+
     fn note_deadline(&self, state: &State, now: Now, before: Option<Instant>) {
         let after = state.next_deadline(now);
         if after.is_some_and(|after| before.is_none_or(|before| after < before)) {
@@ -328,10 +349,10 @@ impl Engine {
 impl InputLimits {
     fn of(state: &mut State, id: ClientId) -> Self {
         let settings = state.config.settings();
-        let must_authenticate = settings.requirepass.is_some();
+        let bulk_bytes_max = settings.proto_max_bulk_len;
         Self {
-            authenticated: state.clients.at(id).authenticated || !must_authenticate,
-            bulk_bytes_max: settings.proto_max_bulk_len,
+            authenticated: state.clients.at(id).authenticated,
+            bulk_bytes_max,
         }
     }
 }
@@ -356,6 +377,29 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         self.store.expire_due(EXPIRE_SLICE);
+        if self.stats.rates.is_due(now.mono) {
+            self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
+            let totals = self.stats.totals(now.mono);
+            self.stats.rates.keep(totals);
+        }
+    }
+
+    /// Keeps a command that took long.
+    #[cold]
+    fn log_slow(
+        &mut self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+        at: Now,
+        micros: u64,
+    ) {
+        if spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
+        let client = self.clients.at(id);
+        self.slow_log
+            .push(request, client, &self.config, at.wall, micros);
     }
 }
 

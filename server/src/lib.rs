@@ -9,6 +9,8 @@ pub mod blocking;
 pub mod call;
 pub mod client;
 pub mod clock;
+pub mod command_log;
+mod command_table;
 pub mod commands;
 pub mod config;
 mod connection;
@@ -16,11 +18,15 @@ mod dispatch;
 mod engine;
 pub mod error;
 pub mod gate;
+pub mod keys;
 mod link;
 mod listener;
+pub mod open_files;
 pub mod options;
 pub mod panic;
+mod process;
 pub mod pubsub;
+mod rates;
 mod serve;
 mod server;
 pub mod server_info;
@@ -29,15 +35,24 @@ pub mod spec;
 pub mod state;
 pub mod stats;
 mod timer;
+mod timing;
 pub mod transaction;
 mod upkeep;
 
 pub use clock::Clock;
 pub use clock::ManualClock;
 pub use clock::SystemClock;
+pub use command_table::CommandTable;
 pub use commands::COMMANDS;
 pub use config::Config;
 pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;
 pub use server::StartError;
+pub use tailrace_storage::Millis;
+pub use tailrace_storage::UnixMillis;
+
+/// The Rust code of the README is one of the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

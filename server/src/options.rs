@@ -142,7 +142,7 @@ Examples:
        tailrace
        tailrace --port 7000 --bind 127.0.0.1 -::1
        tailrace /etc/tailrace.conf --loglevel verbose
-       tailrace --port 0 --unixsocket /tmp/tailrace.sock --save '' --appendonly no
+       tailrace --port 0 --save '' --appendonly no        any free port, named on the first line
        echo 'maxmemory 128mb' | tailrace -
 
 Tailrace's own directives:

@@ -6,6 +6,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
+use tailrace_storage::GroupReader;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -14,6 +15,7 @@ use crate::call::Call;
 use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::dispatch;
+use crate::dispatch::Outcome;
 use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
@@ -111,9 +113,12 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
-        let next = state.waits.next_of(&mut round, db, key, |group| {
-            store.may_serve_group(db, key, group)
-        });
+        let next = state
+            .waits
+            .next_of(&mut round, db, key, |group| match group {
+                Some(group) => store.may_serve_group(db, key, group),
+                None => store.may_serve_readers(db, key),
+            });
         let Some(waiter) = next else {
             break;
         };
@@ -141,7 +146,7 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let client = state.clients.at(id);
     client.gated = false;
     let mut out = std::mem::take(&mut client.out);
-    let step = dispatch::execute(state, id, request.as_request(), now, &mut out);
+    let Outcome { step, .. } = dispatch::execute(state, id, request.as_request(), now, &mut out);
     let client = state.clients.at(id);
     client.out.splice(..0, out);
     state.touch(id);
@@ -232,7 +237,7 @@ fn forget(state: &mut State, waiter: WaiterId) {
         return;
     };
     for key in &wants.keys {
-        if let Some((group, consumer)) = &wants.group {
+        if let Some(GroupReader { group, consumer }) = &wants.reader {
             // The group may be what went away.
             let _ = state.store.end_wait(wants.db, key, group, consumer);
         }

@@ -42,6 +42,9 @@ pub struct Spec {
     pub subcommands: &'static [&'static Self],
     /// Finds the keys where `keys` cannot say it.
     pub find_keys: Option<FindKeys>,
+    /// What happens to the keys, where that depends on the arguments; the specs say
+    /// `variable_flags` then.
+    pub key_flags: Option<KeyFlags>,
     /// Does the work.
     pub run: Handler,
 }
@@ -54,6 +57,9 @@ pub type Handler = fn(&mut Call<'_>, Args<'_>, &mut ReplyWriter<'_>) -> Result<F
 
 /// Gives the positions of the keys in a request, or `None` if its syntax is wrong.
 pub type FindKeys = fn(Request<'_>) -> Option<Vec<usize>>;
+
+/// Says what a request does to its keys, as in [`KeySpec::flags`].
+pub type KeyFlags = fn(Request<'_>) -> &'static [&'static str];
 
 impl Spec {
     /// A spec with everything but the handler left at what is usual.
@@ -71,6 +77,7 @@ impl Spec {
             complexity: "O(1)",
             subcommands: &[],
             find_keys: None,
+            key_flags: None,
             run,
         }
     }
@@ -283,6 +290,13 @@ impl Acl {
         (Self::SCRIPTING, "scripting"),
     ];
 
+    /// The category of this name, in any case; none if there is no such category.
+    pub fn of_name(name: &[u8]) -> Self {
+        let is_named = |(_, known): &&(Self, &str)| known.as_bytes().eq_ignore_ascii_case(name);
+        let found = Self::NAMES.iter().find(is_named);
+        found.map_or(Self::NONE, |(category, _)| *category)
+    }
+
     /// Both sets together; usable in constants, where `|` is not.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -323,6 +337,23 @@ pub enum Group {
     Cluster,
     /// About scripts.
     Scripting,
+}
+
+impl Group {
+    /// What `COMMAND DOCS` calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::String => "string",
+            Self::Stream => "stream",
+            Self::PubSub => "pubsub",
+            Self::Transactions => "transactions",
+            Self::Connection => "connection",
+            Self::Server => "server",
+            Self::Cluster => "cluster",
+            Self::Scripting => "scripting",
+        }
+    }
 }
 
 /// Where some of a command's keys stand, and what happens to them.

@@ -16,15 +16,19 @@ use crate::call::Waiting;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::Clients;
+use crate::command_log::CommandLog;
+use crate::command_table::CommandTable;
 use crate::config::Compat;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::pubsub::PubSub;
 use crate::serve;
+use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
+use crate::timing::Timing;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -37,8 +41,12 @@ pub struct State {
     pub config: Config,
     /// What this server is.
     pub info: ServerInfo,
+    /// The commands by the names that the configuration gives them.
+    pub commands: CommandTable,
     /// What was counted since the start or the last reset.
     pub stats: Stats,
+    /// The commands that took long.
+    pub slow_log: CommandLog,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who watches which key.
@@ -55,6 +63,8 @@ pub struct State {
     pub shutdown: Option<Shutdown>,
     /// What went wrong for good, if a command panicked.
     pub fault: Option<String>,
+    /// The most memory that data and clients took.
+    pub(crate) peak_bytes: u64,
     /// The client whose command runs.
     pub(crate) caller: Option<ClientId>,
     /// Pushes for the caller, to follow the reply of its command.
@@ -65,6 +75,10 @@ pub struct State {
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
     pub(crate) changes: Vec<Change>,
+    /// What is known of how long the commands of a batch take.
+    pub(crate) timing: Timing,
+    /// What to tell of a new `loglevel`.
+    pub(crate) set_log_level: Option<SetLogLevel>,
 }
 
 /// A command that waits, and for whom.
@@ -88,9 +102,11 @@ impl State {
         Self {
             store,
             clients: Clients::default(),
+            commands: CommandTable::new(config.renames()),
             config,
             info,
             stats: Stats::default(),
+            slow_log: CommandLog::default(),
             pubsub: PubSub::default(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
@@ -99,11 +115,14 @@ impl State {
             in_exec: false,
             shutdown: None,
             fault: None,
+            peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
             touched: Vec::new(),
             upkeep_at: None,
             changes: Vec::new(),
+            timing: Timing::default(),
+            set_log_level: None,
         }
     }
 
@@ -122,6 +141,12 @@ impl State {
         };
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
+        if settings.requirepass.is_none() {
+            self.clients.authenticate_all();
+        }
+        if let Some(set) = &self.set_log_level {
+            set(settings.loglevel);
+        }
     }
 
     /// Acts on the gate having been closed or opened, or on its time having come.

@@ -1,8 +1,13 @@
 //! What the server counts.
 
 use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use tailrace_storage::Instant;
 
 use crate::error::CommandError;
+use crate::rates::Rates;
+use crate::rates::Totals;
 use crate::spec::Spec;
 
 /// Counters since the start, or since the last `CONFIG RESETSTAT`.
@@ -22,10 +27,14 @@ pub struct Stats {
     pub output_limit_disconnections: u64,
     /// Clients that sent too much ahead.
     pub query_limit_disconnections: u64,
-    /// By name of the command.
-    pub by_command: BTreeMap<&'static str, CommandStats>,
+    /// Errors sent.
+    pub errors: u64,
     /// How often each error was sent, by its first word.
     pub by_error: BTreeMap<String, u64>,
+    /// By command.
+    pub by_command: ByCommand,
+    /// How much of it happened lately.
+    pub(crate) rates: Rates,
 }
 
 /// Counters of one command.
@@ -33,6 +42,8 @@ pub struct Stats {
 pub struct CommandStats {
     /// Calls that ran.
     pub calls: u64,
+    /// Nanoseconds that its calls took, as far as the engine's readings of the clock tell.
+    pub nanos: u64,
     /// Calls that were refused before they ran.
     pub rejected: u64,
     /// Calls that answered an error.
@@ -41,29 +52,88 @@ pub struct CommandStats {
 
 impl Stats {
     /// A command runs.
+    #[inline]
     pub(crate) fn on_call(&mut self, spec: &'static Spec) {
         self.commands += 1;
-        self.by_command.entry(spec.name).or_default().calls += 1;
+        self.by_command.of(spec).calls += 1;
     }
 
     /// A command was refused before it ran; `spec` if it exists at all.
     pub(crate) fn on_rejected(&mut self, spec: Option<&'static Spec>, error: &CommandError) {
         if let Some(spec) = spec {
-            self.by_command.entry(spec.name).or_default().rejected += 1;
+            self.by_command.of(spec).rejected += 1;
         }
         self.on_error(error);
     }
 
     /// A command answered an error.
     pub(crate) fn on_failed(&mut self, spec: &'static Spec, error: &CommandError) {
-        self.by_command.entry(spec.name).or_default().failed += 1;
+        self.by_command.of(spec).failed += 1;
         self.on_error(error);
     }
 
+    /// What is counted for the rates.
+    pub(crate) fn totals(&self, at: Instant) -> Totals {
+        Totals {
+            at,
+            commands: self.commands,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+        }
+    }
+
     fn on_error(&mut self, error: &CommandError) {
+        self.errors += 1;
         let wire = error.wire();
         let word = wire.split(|&byte| byte == b' ').next().unwrap_or_default();
-        let word = String::from_utf8_lossy(word).into_owned();
-        *self.by_error.entry(word).or_default() += 1;
+        let word = String::from_utf8_lossy(word);
+        match self.by_error.get_mut(&*word) {
+            Some(count) => *count += 1,
+            None => {
+                self.by_error.insert(word.into_owned(), 1);
+            }
+        }
+    }
+}
+
+/// The counters of every command that was called.
+///
+/// A command is known by where its `Spec` lies: every lookup gives the same one, and a comparison of
+/// addresses is all that counting a call costs while one command follows another of its kind.
+#[derive(Debug, Default)]
+pub struct ByCommand {
+    /// By address.
+    rows: HashMap<usize, usize, foldhash::fast::FixedState>,
+    counters: Vec<(&'static Spec, CommandStats)>,
+    /// The row that was asked for last.
+    last: usize,
+}
+
+impl ByCommand {
+    /// The counters of a command.
+    #[inline]
+    pub(crate) fn of(&mut self, spec: &'static Spec) -> &mut CommandStats {
+        let is_last = self.counters.get(self.last);
+        if !is_last.is_some_and(|(last, _)| std::ptr::eq(*last, spec)) {
+            self.last = self.row(spec);
+        }
+        &mut self.counters[self.last].1
+    }
+
+    /// All of them, ordered by the commands' names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, CommandStats)> {
+        let mut sorted = BTreeMap::new();
+        for (spec, counters) in &self.counters {
+            sorted.insert(spec.name, *counters);
+        }
+        sorted.into_iter()
+    }
+
+    fn row(&mut self, spec: &'static Spec) -> usize {
+        let address = std::ptr::from_ref(spec).addr();
+        *self.rows.entry(address).or_insert_with(|| {
+            self.counters.push((spec, CommandStats::default()));
+            self.counters.len() - 1
+        })
     }
 }

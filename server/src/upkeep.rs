@@ -58,7 +58,6 @@ impl State {
     /// Ends a client for which too many bytes wait.
     pub(crate) fn limit_output(&mut self, id: ClientId, waiting: usize, now: Instant) {
         let settings = self.config.settings();
-        let must_authenticate = settings.requirepass.is_some();
         let client = self.clients.at(id);
         let counted = counted_output(waiting);
         if counted == 0 {
@@ -68,9 +67,7 @@ impl State {
         let limit = settings.output_limit(client.is_subscriber());
         let was_above = client.soft_limit_since.is_some();
         if limit.is_exceeded(counted, &mut client.soft_limit_since, now)
-            || (must_authenticate
-                && !client.authenticated
-                && counted > UNAUTHENTICATED_OUTPUT_BYTES_MAX)
+            || (!client.authenticated && counted > UNAUTHENTICATED_OUTPUT_BYTES_MAX)
         {
             self.kill_for_output(id);
         } else if client.soft_limit_since.is_some() && !was_above {
@@ -88,9 +85,7 @@ impl State {
         let queued = client.transaction.as_ref().map_or(0, |queued| queued.bytes);
         let total = bytes + queued;
         let exceeds = total > settings.client_query_buffer_limit
-            || (total > UNAUTHENTICATED_INPUT_BYTES_MAX
-                && !client.authenticated
-                && settings.requirepass.is_some());
+            || (total > UNAUTHENTICATED_INPUT_BYTES_MAX && !client.authenticated);
         if exceeds {
             tracing::warn!("closing a client that sent more than client-query-buffer-limit ahead");
             self.stats.query_limit_disconnections += 1;

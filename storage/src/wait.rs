@@ -28,8 +28,17 @@ pub struct Wants {
     pub db: usize,
     /// Its keys; none for a waiter that only waits for its deadline.
     pub keys: Vec<Box<[u8]>>,
-    /// Group and consumer of a reader of a group.
-    pub group: Option<(Box<[u8]>, Box<[u8]>)>,
+    /// For whom a reader of a group reads.
+    pub reader: Option<GroupReader>,
+}
+
+/// A consumer of a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GroupReader {
+    /// The group.
+    pub group: Box<[u8]>,
+    /// The consumer.
+    pub consumer: Box<[u8]>,
 }
 
 /// All waiters.
@@ -74,11 +83,11 @@ impl WaitList {
         let database = &mut self.databases[wants.db];
         for key in &wants.keys {
             let queue = database.entry(key.clone()).or_default();
-            match &wants.group {
+            match &wants.reader {
                 None => {
                     queue.readers.insert(id);
                 }
-                Some((group, _)) => {
+                Some(GroupReader { group, .. }) => {
                     let lane = queue.groups.entry(group.clone()).or_default();
                     lane.waiters.insert(id);
                 }
@@ -100,11 +109,11 @@ impl WaitList {
             let Some(queue) = database.get_mut(key) else {
                 continue;
             };
-            match &wants.group {
+            match &wants.reader {
                 None => {
                     queue.readers.remove(&id);
                 }
-                Some((group, _)) => {
+                Some(GroupReader { group, .. }) => {
                     if let Some(lane) = queue.groups.get_mut(group) {
                         lane.waiters.remove(&id);
                         if lane.waiters.is_empty() {
@@ -146,6 +155,11 @@ impl WaitList {
         })
     }
 
+    /// How many wait until a deadline only.
+    pub fn deadline_count(&self) -> usize {
+        self.deadlines.len()
+    }
+
     /// The earliest deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|&(deadline, _)| deadline)
@@ -162,8 +176,8 @@ impl WaitList {
         let lane = self.lane(db, key, group);
         lane.into_iter()
             .flat_map(|lane| &lane.waiters)
-            .filter_map(|id| self.waiters[id].wants.group.as_ref())
-            .map(|(_, consumer)| &consumer[..])
+            .filter_map(|id| self.waiters[id].wants.reader.as_ref())
+            .map(|reader| &reader.consumer[..])
             .collect()
     }
 
@@ -208,14 +222,15 @@ impl WaitList {
         round
     }
 
-    /// The next waiter of a round that is worth an attempt. `can_serve` says whether a group has
-    /// anything for its readers; the rest of its lane is left alone once it has not.
+    /// The next waiter of a round that is worth an attempt. `can_serve` says whether there is
+    /// anything for the readers of a group, or for those without one (`None`); the rest of a lane
+    /// is left alone once there is not.
     pub fn next_of(
         &self,
         round: &mut Round,
         db: usize,
         key: &[u8],
-        mut can_serve: impl FnMut(&[u8]) -> bool,
+        mut can_serve: impl FnMut(Option<&[u8]>) -> bool,
     ) -> Option<WaiterId> {
         let queue = self.queue(db, key)?;
         if let Some((id, at)) = round.last.take() {
@@ -228,10 +243,7 @@ impl WaitList {
             round.heads.extend(next.map(|&next| Reverse((next, at))));
         }
         while let Some(Reverse((id, at))) = round.heads.pop() {
-            if round.lanes[at]
-                .as_ref()
-                .is_none_or(|group| can_serve(group))
-            {
+            if can_serve(round.lanes[at].as_deref()) {
                 round.last = Some((id, at));
                 return Some(id);
             }
@@ -303,7 +315,10 @@ mod tests {
         Wants {
             db: 0,
             keys: vec![Box::new([key])],
-            group: group.map(|group| (Box::from([group]), Box::from(*b"c"))),
+            reader: group.map(|group| GroupReader {
+                group: Box::from([group]),
+                consumer: Box::from(*b"c"),
+            }),
         }
     }
 
@@ -336,7 +351,9 @@ mod tests {
                             .collect();
                         let mut round = list.round(0, &[key]);
                         let mut seen = Vec::new();
-                        let open = |group: &[u8]| open[usize::from(group[0])];
+                        let open = |group: Option<&[u8]>| {
+                            group.is_none_or(|group| open[usize::from(group[0])])
+                        };
                         while let Some(id) = list.next_of(&mut round, 0, &[key], open) {
                             if served.get(seen.len()) == Some(&true) {
                                 list.remove(id);
@@ -364,7 +381,7 @@ mod tests {
             Wants {
                 db: 2,
                 keys: vec![Box::from(*b"k"), Box::from(*b"k")],
-                group: None,
+                reader: None,
             },
             None,
         );

@@ -27,18 +27,18 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a program and waits for the line of its output in which `find` finds something.
+    /// Starts a program and waits for a line of its output that has `mark` in it.
     ///
     /// # Errors
     ///
     /// - [`Fault::NoProgram`] with `advice` if there is no such program.
     /// - [`Fault::NotReady`] if the line does not come.
-    pub(super) fn start<T>(
+    pub(super) fn start(
         program: &str,
         args: &[String],
         advice: &str,
-        find: impl Fn(&str) -> Option<T>,
-    ) -> Result<(Self, T), Fault> {
+        mark: &str,
+    ) -> Result<Self, Fault> {
         let folder = new_folder(program)?;
         let spawned = Command::new(absolute(program)?)
             .args(args)
@@ -56,11 +56,11 @@ impl Process {
         let mut process = Self { child, folder };
         let stdout = process.child.stdout.take();
         let lines = stdout.map_or_else(|| channel().1, lines_of);
-        let found = wait_for(&lines, find).map_err(|log| Fault::NotReady {
+        wait_for(&lines, mark).map_err(|log| Fault::NotReady {
             program: program.to_owned(),
             log,
         })?;
-        Ok((process, found))
+        Ok(process)
     }
 
     /// Returns the id of the process.
@@ -127,13 +127,13 @@ fn lines_of(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// Returns the last lines if what is looked for does not come.
-fn wait_for<T>(lines: &Receiver<String>, find: impl Fn(&str) -> Option<T>) -> Result<T, String> {
+/// Returns the last lines if the one with the mark does not come.
+fn wait_for(lines: &Receiver<String>, mark: &str) -> Result<(), String> {
     let end = clock::now() + READY_TIME_MAX;
     let mut log = Vec::new();
     while let Ok(line) = lines.recv_timeout(end.saturating_duration_since(clock::now())) {
-        if let Some(found) = find(&line) {
-            return Ok(found);
+        if line.contains(mark) {
+            return Ok(());
         }
         log.push(line);
     }

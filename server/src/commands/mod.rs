@@ -1,37 +1,88 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod append;
 mod auth;
 mod client;
+mod command;
+mod config;
+mod copy;
+mod db_args;
+mod dbsize;
+mod del;
+mod delifeq;
 mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod exists;
+mod expire;
+mod expiry_args;
+mod flush;
+mod get;
+mod getdel;
+mod getex;
+mod getrange;
+mod getset;
+mod group_args;
 mod hello;
+mod incr;
+mod incrbyfloat;
+mod info;
+mod key_type;
+mod keys;
+mod memory;
+mod mget;
+mod move_key;
+mod mset;
+mod msetex;
 mod multi;
+mod object;
+mod persist;
 mod ping;
 mod publish;
 mod pubsub;
 mod quit;
+mod randomkey;
 mod read_args;
+mod rename;
 mod reset;
 mod role;
+mod scan;
+mod select;
+mod set;
+mod setex;
+mod setnx;
+mod setrange;
+mod strlen;
 mod subscribe;
+mod swapdb;
 mod time;
 mod trim_args;
+mod ttl;
 mod unsubscribe;
 mod unwatch;
 mod wait;
 mod watch;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
+mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
+mod xrange;
 mod xread;
 mod xreadgroup;
+mod xrevrange;
+mod xsetid;
+mod xtrim;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_protocol::Request;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -41,61 +92,99 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &append::SPEC,
     &auth::SPEC,
     &client::SPEC,
+    &command::SPEC,
+    &config::SPEC,
+    &copy::SPEC,
+    &dbsize::SPEC,
+    &del::DEL,
+    &del::UNLINK,
+    &delifeq::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &exists::EXISTS,
+    &exists::TOUCH,
+    &expire::EXPIRE,
+    &expire::EXPIREAT,
+    &expire::PEXPIRE,
+    &expire::PEXPIREAT,
+    &flush::FLUSHALL,
+    &flush::FLUSHDB,
+    &get::SPEC,
+    &getdel::SPEC,
+    &getex::SPEC,
+    &getrange::GETRANGE,
+    &getrange::SUBSTR,
+    &getset::SPEC,
     &hello::SPEC,
+    &incr::DECR,
+    &incr::DECRBY,
+    &incr::INCR,
+    &incr::INCRBY,
+    &incrbyfloat::SPEC,
+    &info::SPEC,
+    &key_type::SPEC,
+    &keys::SPEC,
+    &memory::SPEC,
+    &mget::SPEC,
+    &move_key::SPEC,
+    &mset::MSET,
+    &mset::MSETNX,
+    &msetex::SPEC,
     &multi::SPEC,
+    &object::SPEC,
+    &persist::SPEC,
     &ping::SPEC,
     &publish::SPEC,
     &pubsub::SPEC,
     &quit::SPEC,
+    &randomkey::SPEC,
+    &rename::RENAME,
+    &rename::RENAMENX,
     &reset::SPEC,
     &role::SPEC,
+    &scan::SPEC,
+    &select::SPEC,
+    &set::SPEC,
+    &setex::PSETEX,
+    &setex::SETEX,
+    &setnx::SPEC,
+    &setrange::SPEC,
+    &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
+    &swapdb::SPEC,
     &time::SPEC,
+    &ttl::EXPIRETIME,
+    &ttl::PEXPIRETIME,
+    &ttl::PTTL,
+    &ttl::TTL,
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
     &unwatch::SPEC,
     &wait::SPEC,
     &watch::SPEC,
+    &xack::SPEC,
     &xadd::SPEC,
+    &xautoclaim::SPEC,
+    &xclaim::SPEC,
+    &xdel::SPEC,
+    &xgroup::SPEC,
+    &xinfo::SPEC,
     &xlen::SPEC,
+    &xpending::SPEC,
+    &xrange::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
+    &xrevrange::SPEC,
+    &xsetid::SPEC,
+    &xtrim::SPEC,
 ];
 
-/// What is known of a name.
-pub(crate) enum Lookup {
-    /// A command, or a subcommand of one.
-    Found(&'static Spec),
-    /// The container exists, the subcommand does not.
-    UnknownSubcommand(&'static Spec),
-    /// No such command.
-    Unknown,
-}
-
-/// Finds the command, or subcommand, that a request names, in any case.
-pub(crate) fn look_up(request: Request<'_>) -> Lookup {
-    let Some(spec) = find(request.get(0).unwrap_or_default()) else {
-        return Lookup::Unknown;
-    };
-    if spec.subcommands.is_empty() {
-        return Lookup::Found(spec);
-    }
-    match request.get(1) {
-        // Its arity says what is wrong.
-        None => Lookup::Found(spec),
-        Some(name) => spec
-            .subcommand(name)
-            .map_or(Lookup::UnknownSubcommand(spec), Lookup::Found),
-    }
-}
-
-/// The command of this name, in any case.
+/// The command of this name, in any case, whatever a server's configuration calls it.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     let mut lower = [0; NAME_BYTES_MAX];
     let lower = lower.get_mut(..name.len())?;

@@ -14,6 +14,7 @@ use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_storage::GroupError;
+use tailrace_storage::GroupReader;
 use tailrace_storage::Instant;
 use tailrace_storage::StreamId;
 use tailrace_storage::Tracking;
@@ -133,10 +134,7 @@ impl What {
 /// Checks that `key` is a stream with this group.
 fn check(call: &mut Call<'_>, key: &[u8], group: &[u8]) -> Result<(), CommandError> {
     let db = call.db;
-    let stream = call
-        .store()
-        .stream(db, key)
-        .map_err(|_| CommandError::WrongType)?;
+    let stream = call.store().stream(db, key)?;
     if stream.is_none_or(|stream| stream.group(group).is_none()) {
         return Err(no_group(key, group));
     }
@@ -267,7 +265,10 @@ impl Waiting for WaitingRead {
         Wants {
             db,
             keys: self.keys.as_request().iter().map(Box::from).collect(),
-            group: Some((self.group.clone(), self.consumer.clone())),
+            reader: Some(GroupReader {
+                group: self.group.clone(),
+                consumer: self.consumer.clone(),
+            }),
         }
     }
 

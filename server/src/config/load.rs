@@ -24,6 +24,7 @@ use super::table::Name;
 use super::table::RETIRED;
 use super::value::Value;
 use super::words::split_words;
+use crate::command_table::CommandTable;
 
 /// Fills in a configuration.
 pub(crate) struct Loader {
@@ -91,10 +92,7 @@ impl Loader {
         let error = |problem: &str| Err(ConfigError::new(origin, name, problem));
         match (name.to_ascii_lowercase().as_slice(), words.as_slice()) {
             (b"include", [pattern]) => self.include(pattern, origin),
-            (b"rename-command", [from, to]) => {
-                self.rename(from, to);
-                Ok(())
-            }
+            (b"rename-command", [from, to]) => self.rename(from, to, origin),
             (b"include" | b"rename-command", _) => error("wrong number of arguments"),
             (b"user", _) => {
                 error("there are no users but the default one; remove it and use 'requirepass'")
@@ -156,12 +154,20 @@ impl Loader {
         }
     }
 
-    fn rename(&mut self, from: &[u8], to: &[u8]) {
+    /// Renames a command. One that there is not may be taken away all the same, so that a file which
+    /// hides the dangerous ones of the reference works.
+    fn rename(&mut self, from: &[u8], to: &[u8], origin: &Origin) -> Result<(), ConfigError> {
+        let names = CommandTable::new(&self.config.renames);
+        if !to.is_empty() && names.find(to).is_some() {
+            let problem = "there is a command of the new name already; rename that one first";
+            return Err(ConfigError::new(origin, b"rename-command", problem));
+        }
         let rename = Rename {
             from: from.to_ascii_lowercase().into(),
             to: to.into(),
         };
         self.config.renames.push(rename);
+        Ok(())
     }
 
     /// Reads every file that a pattern matches, by name; without wildcards the file must be there.

@@ -94,7 +94,6 @@ impl Config {
     #[must_use]
     pub fn embedded() -> Self {
         let mut config = Self::default();
-        config.settings.is_embedded = true;
         config.assign("port", Value::Integer(0));
         config.assign("bind", Value::Texts(vec![Box::from(*b"127.0.0.1")]));
         config.on_values_changed();
@@ -144,7 +143,7 @@ impl Default for Config {
     fn default() -> Self {
         let table = Table::new();
         let values: Vec<Value> = table.rows().iter().map(|row| default_value(row)).collect();
-        let settings = Settings::read(&table, &values, false);
+        let settings = Settings::read(&table, &values);
         Self {
             table,
             values,

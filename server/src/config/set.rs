@@ -118,7 +118,7 @@ impl Config {
 
     /// Derives what depends on the values.
     pub(super) fn on_values_changed(&mut self) {
-        self.settings = Settings::read(&self.table, &self.values, self.settings.is_embedded);
+        self.settings = Settings::read(&self.table, &self.values);
         let guard = self.table.find(b"enable-protected-configs");
         let guard = guard.map(|name| self.values[name.row].shown());
         self.trust = match guard.as_deref() {

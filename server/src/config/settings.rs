@@ -11,10 +11,8 @@ use super::value::Value;
 /// The configuration as plain values. Paths may be relative; they start at `dir`.
 #[derive(Clone)]
 pub struct Settings {
-    /// TCP port; zero means no TCP, unless the server is embedded and takes a free one.
+    /// TCP port; zero means any free one.
     pub port: u16,
-    /// Whether the server is part of another program: see [`Config::embedded`](super::Config::embedded).
-    pub is_embedded: bool,
     /// Where to listen for TCP: addresses or names, `*` and `::*` for all, with a `-` in front if it
     /// does no harm that the machine does not have it. Nothing means nowhere.
     pub bind: Vec<String>,
@@ -110,12 +108,6 @@ pub enum Compat {
 }
 
 impl Settings {
-    /// Whether to listen for TCP at all.
-    #[must_use]
-    pub fn listens_on_tcp(&self) -> bool {
-        !self.bind.is_empty() && (self.port != 0 || self.is_embedded)
-    }
-
     /// Whether a client may use DEBUG, given whether it is on this machine.
     #[must_use]
     pub fn allows_debug(&self, is_local: bool) -> bool {
@@ -133,11 +125,10 @@ impl Settings {
     }
 
     /// Reads the settings from the `values` of the table's rows.
-    pub(super) fn read(table: &Table, values: &[Value], is_embedded: bool) -> Self {
+    pub(super) fn read(table: &Table, values: &[Value]) -> Self {
         let read = Reader { table, values };
         Self {
             port: read.number("port"),
-            is_embedded,
             bind: read.addresses("bind"),
             tcp_backlog: read.number("tcp-backlog"),
             unixsocket: Some(read.path("unixsocket")).filter(|path| !path.is_empty()),

@@ -1,0 +1,150 @@
+//! The commands as one server offers them: all of them, unless its configuration renames some.
+
+use std::collections::HashMap;
+
+use tailrace_protocol::Request;
+
+use crate::commands;
+use crate::commands::COMMANDS;
+use crate::config::Rename;
+use crate::spec::Spec;
+
+/// Finds commands by the names that they have on this server.
+#[derive(Debug, Default)]
+pub struct CommandTable {
+    /// Every command by its name in lower case; `None` while no command is renamed, so that the
+    /// table which all servers share serves.
+    renamed: Option<Box<Names>>,
+}
+
+type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
+
+/// What is known of a name.
+#[derive(Clone, Copy)]
+pub(crate) enum Lookup {
+    /// A command, or a subcommand of one.
+    Found(&'static Spec),
+    /// The container exists, the subcommand does not.
+    UnknownSubcommand(&'static Spec),
+    /// No such command.
+    Unknown,
+}
+
+impl CommandTable {
+    /// The table of a server on which these commands have other names, or none. Renamings apply in
+    /// order; one that names no command of this server is left out.
+    pub fn new(renames: &[Rename]) -> Self {
+        if renames.is_empty() {
+            return Self::default();
+        }
+        let own_name = |spec: &&'static Spec| (spec.name.as_bytes().into(), *spec);
+        let mut names: Names = COMMANDS.iter().map(own_name).collect();
+        for Rename { from, to } in renames {
+            let Some(spec) = names.remove(from) else {
+                continue;
+            };
+            if !to.is_empty() {
+                names.insert(to.to_ascii_lowercase().into(), spec);
+            }
+        }
+        Self {
+            renamed: Some(Box::new(names)),
+        }
+    }
+
+    /// Finds the command, or subcommand, that a request names, in any case.
+    pub(crate) fn look_up(&self, request: Request<'_>) -> Lookup {
+        let Some(spec) = self.find(request.get(0).unwrap_or_default()) else {
+            return Lookup::Unknown;
+        };
+        if spec.subcommands.is_empty() {
+            return Lookup::Found(spec);
+        }
+        match request.get(1) {
+            // Its arity says what is wrong.
+            None => Lookup::Found(spec),
+            Some(name) => spec
+                .subcommand(name)
+                .map_or(Lookup::UnknownSubcommand(spec), Lookup::Found),
+        }
+    }
+
+    /// The command of this name, in any case.
+    pub fn find(&self, name: &[u8]) -> Option<&'static Spec> {
+        match &self.renamed {
+            None => commands::find(name),
+            Some(names) => names.get(&*name.to_ascii_lowercase()).copied(),
+        }
+    }
+
+    /// The command of this name, or the subcommand, as in `xgroup|create`.
+    pub fn find_full(&self, name: &[u8]) -> Option<&'static Spec> {
+        let mut parts = name.split(|&byte| byte == b'|');
+        let spec = self.find(parts.next().unwrap_or_default())?;
+        match (parts.next(), parts.next()) {
+            (None, _) => Some(spec),
+            (Some(name), None) => spec.subcommand(name),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
+    /// Every command that can be called, ordered by its own name.
+    pub fn all(&self) -> Vec<&'static Spec> {
+        let mut specs: Vec<&'static Spec> = match &self.renamed {
+            None => COMMANDS.to_vec(),
+            Some(names) => names.values().copied().collect(),
+        };
+        specs.sort_unstable_by_key(|spec| spec.name);
+        specs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommandTable;
+    use super::Lookup;
+    use crate::commands::COMMANDS;
+    use crate::config::Rename;
+    use tailrace_protocol::OwnedRequest;
+
+    fn renamed(pairs: &[(&str, &str)]) -> CommandTable {
+        let renames: Vec<Rename> = pairs
+            .iter()
+            .map(|(from, to)| Rename {
+                from: from.as_bytes().into(),
+                to: to.as_bytes().into(),
+            })
+            .collect();
+        CommandTable::new(&renames)
+    }
+
+    fn finds(table: &CommandTable, words: &[&str]) -> Option<&'static str> {
+        let request: OwnedRequest = words.iter().collect();
+        match table.look_up(request.as_request()) {
+            Lookup::Found(spec) => Some(spec.name),
+            Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn a_renamed_command_has_its_new_name_only() {
+        let table = renamed(&[("xadd", "Attach"), ("ping", "")]);
+        assert_eq!(finds(&table, &["ATTACH", "s"]), Some("xadd"));
+        assert_eq!(finds(&table, &["xadd", "s"]), None);
+        assert_eq!(finds(&table, &["ping"]), None);
+        assert_eq!(finds(&table, &["Echo", "x"]), Some("echo"));
+        assert_eq!(table.all().len(), COMMANDS.len() - 1);
+    }
+
+    #[test]
+    fn names_can_be_swapped() {
+        let table = renamed(&[("xadd", "tmp"), ("xlen", "xadd"), ("tmp", "xlen")]);
+        assert_eq!(finds(&table, &["xadd"]), Some("xlen"));
+        assert_eq!(finds(&table, &["xlen"]), Some("xadd"));
+    }
+
+    #[test]
+    fn a_command_of_others_can_be_taken_away() {
+        assert_eq!(finds(&renamed(&[("keyscan", "")]), &["xadd"]), Some("xadd"));
+    }
+}
