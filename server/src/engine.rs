@@ -232,9 +232,7 @@ impl Engine {
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
-                if slow_above.is_some_and(|above| micros >= above) {
-                    state.log_slow(id, spec, request, now, micros);
-                }
+                state.log_if_slow(id, spec, request, now, micros);
                 now = read;
             }
             let client = state.clients.at(id);
@@ -324,7 +322,9 @@ impl State {
     /// Sets the instant of what follows, and removes keys that are due by then.
     fn begin(&mut self, now: Now) {
         self.store.set_now(now.unix());
-        self.store.expire_due(EXPIRE_SLICE);
+        if !self.is_active_expiry_off {
+            self.store.expire_due(EXPIRE_SLICE);
+        }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);
@@ -333,8 +333,7 @@ impl State {
     }
 
     /// Keeps a command that took long.
-    #[cold]
-    fn log_slow(
+    pub(crate) fn log_if_slow(
         &mut self,
         id: ClientId,
         spec: &'static Spec,
@@ -342,7 +341,9 @@ impl State {
         at: Now,
         micros: u64,
     ) {
-        if spec.flags.has(Flags::SKIP_COMMANDLOG) {
+        let above = self.config.settings().slowlog_log_slower_than_us;
+        let is_slow = above.is_some_and(|above| micros >= above);
+        if !is_slow || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
         let client = self.clients.at(id);

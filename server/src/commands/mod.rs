@@ -1,18 +1,20 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod acl;
 mod append;
 mod command;
+mod commandlog;
 mod config;
 mod copy;
 mod db_args;
 mod dbsize;
+mod debug;
 mod del;
 mod delifeq;
 mod discard;
 mod echo;
 mod encode;
 mod exec;
-mod info;
 mod exists;
 mod expire;
 mod expiry_args;
@@ -26,10 +28,15 @@ mod group_args;
 mod help;
 mod incr;
 mod incrbyfloat;
+mod info;
 mod key_type;
 mod keys;
+mod lastsave;
+mod latency;
+mod lolwut;
 mod memory;
 mod mget;
+mod module;
 mod move_key;
 mod mset;
 mod msetex;
@@ -48,6 +55,8 @@ mod set;
 mod setex;
 mod setnx;
 mod setrange;
+mod shutdown;
+mod slowlog;
 mod strlen;
 mod subscribe;
 mod swapdb;
@@ -85,9 +94,12 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &acl::SPEC,
     &append::SPEC,
+    &commandlog::SPEC,
     &copy::SPEC,
     &dbsize::SPEC,
+    &debug::SPEC,
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
@@ -118,8 +130,12 @@ pub static COMMANDS: &[&Spec] = &[
     &incrbyfloat::SPEC,
     &key_type::SPEC,
     &keys::SPEC,
+    &lastsave::SPEC,
+    &latency::SPEC,
+    &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
+    &module::SPEC,
     &move_key::SPEC,
     &mset::MSET,
     &mset::MSETNX,
@@ -140,6 +156,8 @@ pub static COMMANDS: &[&Spec] = &[
     &setex::SETEX,
     &setnx::SPEC,
     &setrange::SPEC,
+    &shutdown::SPEC,
+    &slowlog::SPEC,
     &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
