@@ -25,7 +25,6 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod help;
 mod incr;
 mod incrbyfloat;
 mod info;
