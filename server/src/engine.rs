@@ -85,14 +85,25 @@ impl Engine {
     }
 
     /// Runs `act` on the state, and whatever follows from it.
+    ///
+    /// # Panics
+    ///
+    /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
-        state.begin(now);
-        let result = act(state, now);
-        serve::settle(state, now);
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            state.begin(now);
+            let result = act(state, now);
+            serve::settle(state, now);
+            result
+        }));
+        let result = result.unwrap_or_else(|panic| {
+            state.note_fault();
+            std::panic::resume_unwind(panic)
+        });
         let links = state.collect(now);
         self.note_deadline(state, now, deadline);
         drop(guard);
@@ -146,6 +157,9 @@ impl Engine {
     pub(crate) fn on_time(&self) -> Option<Instant> {
         let mut next = None;
         self.with(|state, now| {
+            if state.fault.is_some() {
+                return;
+            }
             let held = state.gate.on_time(now.mono);
             state.wake_all(held);
             serve::expire(state, now);
@@ -303,11 +317,7 @@ impl InputLimits {
 impl State {
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
     fn on_fault(&mut self, id: ClientId) -> Executed {
-        let command = crate::panic::command();
-        let fault = self.fault.get_or_insert_with(|| {
-            format!("a fault in the command '{command}' stopped this server")
-        });
-        let text = format!("ERR {fault}");
+        let text = format!("ERR {}", self.note_fault());
         let limits = InputLimits::of(self, id);
         let client = self.clients.at(id);
         client.closing = true;
@@ -317,6 +327,16 @@ impl State {
             verdict: Verdict::Closing,
             limits,
         }
+    }
+
+    /// Keeps that a command panicked, unless an earlier one did.
+    fn note_fault(&mut self) -> &str {
+        let command = crate::panic::command();
+        self.fault.get_or_insert_with(|| {
+            let fault = format!("a fault in the command '{command}' stopped this server");
+            tracing::error!("{fault}: every command is refused from now on");
+            fault
+        })
     }
 
     /// Sets the instant of what follows, and removes keys that are due by then.

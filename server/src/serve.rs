@@ -147,6 +147,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         return;
     };
     let id = parked.client;
+    crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let client = state.clients.at(id);
     let mut out = std::mem::take(&mut client.out);

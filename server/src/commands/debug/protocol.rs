@@ -10,6 +10,10 @@ use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::ServerError;
 
+#[expect(
+    clippy::approx_constant,
+    reason = "these are the reference's digits, and not meant to be a circle's"
+)]
 pub(super) fn run(mut args: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     let is_resp3 = reply.version() == Version::Resp3;
     match args.bytes()?.to_ascii_lowercase().as_slice() {
