@@ -181,6 +181,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         return;
     };
     let id = parked.client;
+    crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
