@@ -131,8 +131,11 @@ fn near(origin: Origin, offset: i64, value: &Value, moment: Moment) -> bool {
     let (start, slack) = match origin {
         Origin::Zero => (0, moment.tolerance_ms),
         Origin::NowMillis => (moment.wall_micros / 1_000, moment.tolerance_ms),
-        // A second may begin between the command and the question what the time is.
-        Origin::NowSeconds => (moment.wall_micros / 1_000_000, moment.tolerance_ms / 1_000),
+        // Servers round milliseconds to seconds where they show them.
+        Origin::NowSeconds => (
+            moment.wall_micros / 1_000_000,
+            1 + moment.tolerance_ms / 1_000,
+        ),
     };
     (number - start - offset).abs() <= slack
 }
