@@ -29,6 +29,8 @@ pub struct Client {
     input: Vec<u8>,
     arrived: VecDeque<Arrival>,
     is_closed: bool,
+    /// What marks a line of MONITOR that nobody wants to see.
+    unseen: Option<String>,
 }
 
 impl Client {
@@ -46,7 +48,13 @@ impl Client {
             input: Vec::new(),
             arrived: VecDeque::new(),
             is_closed: false,
+            unseen: None,
         })
+    }
+
+    /// Drops lines of MONITOR about the client at `address` from here on.
+    pub fn ignore(&mut self, address: SocketAddr) {
+        self.unseen = Some(format!(" {address}] "));
     }
 
     /// Sends one command.
@@ -134,9 +142,18 @@ impl Client {
         let mut at = 0;
         while let Some((value, len)) = Value::parse(&self.input[at..]) {
             at += len;
-            self.arrived.push_back(Arrival::Reply(value));
+            if !self.is_unseen(&value) {
+                self.arrived.push_back(Arrival::Reply(value));
+            }
         }
         self.input.drain(..at);
+    }
+
+    fn is_unseen(&self, value: &Value) -> bool {
+        let (Some(mark), Value::Simple(line)) = (&self.unseen, value) else {
+            return false;
+        };
+        String::from_utf8_lossy(line).contains(mark)
     }
 }
 

@@ -73,10 +73,13 @@ impl Control {
         None
     }
 
-    /// Gives the server time to send what it has to send: two turns of its loop.
+    /// Gives the server time to send what it has to send, and to close what it has to close: three turns
+    /// of its loop.
     pub(crate) fn settle(&mut self) {
-        if self.ask(&["PING"]).is_some() {
-            self.ask(&["PING"]);
+        for _ in 0..3 {
+            if self.ask(&["PING"]).is_none() {
+                return;
+            }
         }
     }
 

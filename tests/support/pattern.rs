@@ -142,13 +142,22 @@ fn near(origin: Origin, offset: i64, value: &Value, moment: Moment) -> bool {
 
 /// Whether `text` is `pattern`, in which every `...` stands for any characters.
 fn text_matches(pattern: &str, text: &str) -> bool {
-    let Some((head, tail)) = pattern.split_once("...") else {
+    let Some((head, middle)) = pattern.split_once("...") else {
         return pattern == text;
     };
-    let Some(rest) = text.strip_prefix(head) else {
+    let Some(mut rest) = text.strip_prefix(head) else {
         return false;
     };
-    (0..=rest.len()).any(|at| rest.is_char_boundary(at) && text_matches(tail, &rest[at..]))
+    let mut parts: Vec<&str> = middle.split("...").collect();
+    let tail = parts.pop().unwrap_or_default();
+    // The first place where a part fits leaves most room for those after it.
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(tail)
 }
 
 fn parse_one(rest: &mut &str) -> Result<Pattern, String> {

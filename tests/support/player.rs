@@ -184,7 +184,8 @@ impl Player<'_> {
 
     fn client(&mut self, name: &str) -> Result<&mut Client, String> {
         if !self.clients.contains_key(name) {
-            let client = Client::connect(self.target.address()).map_err(|e| e.to_string())?;
+            let mut client = Client::connect(self.target.address()).map_err(|e| e.to_string())?;
+            client.ignore(self.control.local());
             self.clients.insert(name.to_owned(), client);
         }
         self.clients.get_mut(name).ok_or_else(|| name.to_owned())
@@ -279,7 +280,6 @@ impl Player<'_> {
     /// All that came to anybody beyond the first reply, in the order of the transcript if it has as many for each.
     fn late(&mut self, step: &Step) -> Vec<(String, Said, Option<String>)> {
         self.control.settle();
-        let monitored = format!(" {}] ", self.control.local());
         let mut came: BTreeMap<String, VecDeque<Said>> = BTreeMap::new();
         let mut looks_left = if step.late.is_empty() {
             0
@@ -294,11 +294,7 @@ impl Player<'_> {
                 let is_short = queue.len() < expected;
                 client.poll((is_short && looks_left > 0).then_some(LOOK));
                 while let Some(arrival) = client.take() {
-                    let own = matches!(&arrival, Arrival::Reply(Value::Simple(text))
-                        if String::from_utf8_lossy(text).contains(&monitored));
-                    if !own {
-                        queue.push_back(Said::from_arrival(arrival));
-                    }
+                    queue.push_back(Said::from_arrival(arrival));
                 }
                 is_complete &= queue.len() >= expected;
             }
