@@ -59,10 +59,12 @@
 //! `TAILRACE_REFERENCE` is set, else to Tailrace); read the diff as you would read code.
 //! `TRANSCRIPT=part-of-a-name` plays only those files.
 
+mod caller;
 mod client;
 mod control;
 mod lex;
 mod pattern;
+mod pipe;
 mod player;
 mod record;
 mod render;
@@ -70,8 +72,15 @@ mod script;
 mod target;
 mod value;
 
+pub use caller::Caller;
+pub use caller::settle;
+pub use caller::start;
+pub use caller::start_with;
 pub use client::Arrival;
 pub use client::Client;
+pub use pipe::Far;
+pub use pipe::Near;
+pub use pipe::pipe;
 pub use player::Difference;
 pub use player::Played;
 pub use player::play;
