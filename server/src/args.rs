@@ -72,6 +72,14 @@ impl<'a> Args<'a> {
         StreamId::parse(self.bytes()?, 0).map_err(|_| CommandError::InvalidId)
     }
 
+    /// All that is left as entry IDs, as [`Self::id`] reads one.
+    pub(crate) fn ids(self) -> Result<Vec<StreamId>, CommandError> {
+        self.rest()
+            .iter()
+            .map(|text| StreamId::parse(text, 0).map_err(|_| CommandError::InvalidId))
+            .collect()
+    }
+
     /// Takes the next argument if it is this keyword, in any case.
     pub(crate) fn keyword(&mut self, word: &str) -> bool {
         let found = self

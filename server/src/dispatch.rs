@@ -13,6 +13,7 @@ use crate::client::ReplyMode;
 use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::error::ECHO_BYTES_MAX;
 use crate::error::ServerError;
 use crate::gate::Hold;
 use crate::serve;
@@ -312,6 +313,3 @@ fn unknown_command(request: Request<'_>) -> CommandError {
         args,
     }
 }
-
-/// How much of what a client sent an error repeats.
-const ECHO_BYTES_MAX: usize = 128;

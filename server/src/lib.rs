@@ -21,6 +21,7 @@ pub mod gate;
 pub mod keys;
 mod link;
 mod listener;
+pub mod open_files;
 pub mod options;
 pub mod panic;
 pub mod pubsub;
@@ -46,3 +47,10 @@ pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;
 pub use server::StartError;
+pub use tailrace_storage::Millis;
+pub use tailrace_storage::UnixMillis;
+
+/// The Rust code of the README is one of the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -38,10 +38,10 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
 }
 
 fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
-    startup::log_to(config.settings())?;
+    let set_log_level = startup::log_to(config.settings())?;
     startup::change_dir(config.settings())?;
     startup::raise_open_files(&mut config);
-    let _pid_file = startup::PidFile::write(config.settings())?;
+    let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.settings().threads)
         .thread_name("tailrace")
@@ -51,7 +51,8 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let server = Server::builder().config(config).start().await?;
+        let builder = Server::builder().config(config).on_log_level(set_log_level);
+        let server = builder.start().await?;
         announce(&server);
         tokio::select! {
             _ = terminate.recv() => tracing::info!("SIGTERM: answering what was read, then ending"),

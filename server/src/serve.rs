@@ -101,9 +101,12 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
-        let next = state.waits.next_of(&mut round, db, key, |group| {
-            store.may_serve_group(db, key, group)
-        });
+        let next = state
+            .waits
+            .next_of(&mut round, db, key, |group| match group {
+                Some(group) => store.may_serve_group(db, key, group),
+                None => store.may_serve_readers(db, key),
+            });
         let Some(waiter) = next else {
             break;
         };

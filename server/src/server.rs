@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::clock::ManualClock;
 use crate::clock::SystemClock;
 use crate::config::Config;
+use crate::config::LogLevel;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -46,7 +47,11 @@ pub struct Builder {
     config: Config,
     clock: Arc<dyn Clock>,
     manual: Option<Arc<ManualClock>>,
+    set_log_level: Option<SetLogLevel>,
 }
+
+/// Changes what a process logs.
+pub(crate) type SetLogLevel = Box<dyn Fn(LogLevel) + Send>;
 
 impl Builder {
     /// A server with this configuration: its port, its limits and the rest.
@@ -72,6 +77,14 @@ impl Builder {
         self
     }
 
+    /// A server that calls this with the `loglevel` of its configuration, at the start and after each
+    /// change. What is logged, and where, is a matter of the whole process.
+    #[must_use]
+    pub fn on_log_level(mut self, set: impl Fn(LogLevel) + Send + 'static) -> Self {
+        self.set_log_level = Some(Box::new(set));
+        self
+    }
+
     /// How many threads the configuration asks for.
     pub fn threads(&self) -> usize {
         self.config.settings().threads
@@ -87,6 +100,7 @@ impl Builder {
             config,
             clock,
             manual,
+            set_log_level,
         } = self;
         let settings = config.settings();
         let sockets = sockets::bind(settings)?;
@@ -102,6 +116,7 @@ impl Builder {
         let store = Store::new(settings.databases, sockets::seed(), Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store);
+        state.set_log_level = set_log_level;
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
@@ -137,6 +152,7 @@ impl Server {
             config: Config::embedded(),
             clock: Arc::new(SystemClock::new()),
             manual: None,
+            set_log_level: None,
         }
     }
 

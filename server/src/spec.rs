@@ -290,6 +290,13 @@ impl Acl {
         (Self::SCRIPTING, "scripting"),
     ];
 
+    /// The category of this name, in any case; none if there is no such category.
+    pub fn of_name(name: &[u8]) -> Self {
+        let is_named = |(_, known): &&(Self, &str)| known.as_bytes().eq_ignore_ascii_case(name);
+        let found = Self::NAMES.iter().find(is_named);
+        found.map_or(Self::NONE, |(category, _)| *category)
+    }
+
     /// Both sets together; usable in constants, where `|` is not.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -330,6 +337,23 @@ pub enum Group {
     Cluster,
     /// About scripts.
     Scripting,
+}
+
+impl Group {
+    /// What `COMMAND DOCS` calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::String => "string",
+            Self::Stream => "stream",
+            Self::PubSub => "pubsub",
+            Self::Transactions => "transactions",
+            Self::Connection => "connection",
+            Self::Server => "server",
+            Self::Cluster => "cluster",
+            Self::Scripting => "scripting",
+        }
+    }
 }
 
 /// Where some of a command's keys stand, and what happens to them.

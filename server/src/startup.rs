@@ -7,34 +7,44 @@ use std::path::PathBuf;
 use tailrace_server::Config;
 use tailrace_server::config::LogLevel;
 use tailrace_server::config::Settings;
+use tailrace_server::open_files;
 use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::reload;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Sends log lines to the log file, or to standard error: standard output carries the one line that
-/// says where the server listens.
-pub(crate) fn log_to(settings: &Settings) -> io::Result<()> {
-    let level = match settings.loglevel {
-        LogLevel::Debug => LevelFilter::TRACE,
-        LogLevel::Verbose => LevelFilter::DEBUG,
-        LogLevel::Notice => LevelFilter::INFO,
-        LogLevel::Warning => LevelFilter::WARN,
-        LogLevel::Nothing => LevelFilter::OFF,
-    };
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_target(false)
-        .with_span_events(FmtSpan::NONE);
+/// says where the server listens. Gives what changes the level later.
+pub(crate) fn log_to(settings: &Settings) -> io::Result<impl Fn(LogLevel) + Send + use<>> {
+    let (filter, handle) = reload::Layer::new(filter_of(settings.loglevel));
+    let registry = tracing_subscriber::registry().with(filter);
+    let lines = tracing_subscriber::fmt::layer().with_target(false);
     if settings.logfile.is_empty() {
-        subscriber.with_writer(io::stderr).init();
+        registry.with(lines.with_writer(io::stderr)).init();
     } else {
         let file = File::options()
             .create(true)
             .append(true)
             .open(&settings.logfile)
             .map_err(|error| named(&error, "logfile", &settings.logfile))?;
-        subscriber.with_ansi(false).with_writer(file).init();
+        registry
+            .with(lines.with_ansi(false).with_writer(file))
+            .init();
     }
-    Ok(())
+    Ok(move |level| {
+        // The handle outlives the subscriber only while the process ends.
+        let _ = handle.reload(filter_of(level));
+    })
+}
+
+fn filter_of(level: LogLevel) -> LevelFilter {
+    match level {
+        LogLevel::Debug => LevelFilter::TRACE,
+        LogLevel::Verbose => LevelFilter::DEBUG,
+        LogLevel::Notice => LevelFilter::INFO,
+        LogLevel::Warning => LevelFilter::WARN,
+        LogLevel::Nothing => LevelFilter::OFF,
+    }
 }
 
 /// Makes relative paths mean what the configuration says.
@@ -45,16 +55,13 @@ pub(crate) fn change_dir(settings: &Settings) -> io::Result<()> {
 /// Each client takes a file descriptor. Raises the limit for as many as `maxclients` says, or lowers
 /// `maxclients` to what the system allows.
 pub(crate) fn raise_open_files(config: &mut Config) {
-    let wanted = config.settings().maxclients as u64 + RESERVED_FILES;
-    let allowed = rlimit::increase_nofile_limit(wanted).unwrap_or(wanted);
-    if allowed < wanted {
-        let clients = allowed.saturating_sub(RESERVED_FILES).max(1);
+    let wanted = config.settings().maxclients;
+    if let Err(clients) = open_files::allow(wanted) {
         tracing::warn!(
-            "the system allows {allowed} open files, so maxclients is {clients} instead of {}; \
-             raise the limit with 'ulimit -n'",
-            config.settings().maxclients
+            "the system limits the number of open files, so maxclients is {clients} instead of \
+             {wanted}; raise the limit with 'ulimit -n'"
         );
-        config.lower_maxclients(usize::try_from(clients).unwrap_or(usize::MAX));
+        config.lower_maxclients(clients);
     }
 }
 
@@ -62,14 +69,20 @@ pub(crate) fn raise_open_files(config: &mut Config) {
 pub(crate) struct PidFile(Option<PathBuf>);
 
 impl PidFile {
-    /// Writes it, if the configuration asks for one.
-    pub(crate) fn write(settings: &Settings) -> io::Result<Self> {
+    /// Writes it, if the configuration asks for one. The server does without if it cannot, as the
+    /// reference does.
+    pub(crate) fn write(settings: &Settings) -> Self {
         if settings.pidfile.is_empty() {
-            return Ok(Self(None));
+            return Self(None);
         }
-        std::fs::write(&settings.pidfile, format!("{}\n", std::process::id()))
-            .map_err(|error| named(&error, "pidfile", &settings.pidfile))?;
-        Ok(Self(Some(PathBuf::from(&settings.pidfile))))
+        let text = format!("{}\n", std::process::id());
+        match std::fs::write(&settings.pidfile, text) {
+            Ok(()) => Self(Some(PathBuf::from(&settings.pidfile))),
+            Err(error) => {
+                tracing::warn!("{}", named(&error, "pidfile", &settings.pidfile));
+                Self(None)
+            }
+        }
     }
 }
 
@@ -90,6 +103,3 @@ fn named(error: &io::Error, option: &str, path: &str) -> io::Error {
     };
     io::Error::new(error.kind(), format!("{option} {path}: {error}; {hint}"))
 }
-
-/// Descriptors that are not clients': listeners, logs, the runtime's own.
-const RESERVED_FILES: u64 = 32;

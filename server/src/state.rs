@@ -22,6 +22,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::pubsub::PubSub;
+use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
@@ -70,6 +71,8 @@ pub struct State {
     pub(crate) changes: Vec<Change>,
     /// What is known of how long the commands of a batch take.
     pub(crate) timing: Timing,
+    /// What to tell of a new `loglevel`.
+    pub(crate) set_log_level: Option<SetLogLevel>,
 }
 
 /// A command that waits, and for whom.
@@ -111,6 +114,7 @@ impl State {
             touched: Vec::new(),
             changes: Vec::new(),
             timing: Timing::default(),
+            set_log_level: None,
         }
     }
 
@@ -127,6 +131,12 @@ impl State {
             Compat::Valkey => tailrace_storage::Compat::Valkey,
             Compat::Redis => tailrace_storage::Compat::Redis,
         };
+        if settings.requirepass.is_none() {
+            self.clients.authenticate_all();
+        }
+        if let Some(set) = &self.set_log_level {
+            set(settings.loglevel);
+        }
     }
 
     /// Sends something to a client outside of its replies: a message, an invalidation.

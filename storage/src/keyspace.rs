@@ -259,6 +259,11 @@ impl Keyspace {
         self.bytes
     }
 
+    /// Returns what the tables take.
+    pub(crate) fn overhead_bytes(&self) -> usize {
+        self.len() * RECORD_BYTES
+    }
+
     /// Asserts the invariants.
     pub(crate) fn check(&self) {
         assert!(!matches!(self.slab.last(), Some(None)), "cut off");

@@ -17,6 +17,16 @@ pub enum Compat {
     Redis,
 }
 
+impl Compat {
+    /// What is kept of a number of entries read that somebody says: Redis takes no more than were added.
+    pub(crate) fn admit(self, entries_read: Option<u64>, stream: &Stream) -> Option<u64> {
+        match self {
+            Self::Valkey => entries_read,
+            Self::Redis => entries_read.map(|read| read.min(stream.entries_added())),
+        }
+    }
+}
+
 /// What the counters of a stream are derived from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counters {
@@ -87,7 +97,14 @@ impl Counters {
             Some(read) if !self.has_deleted_from(position) => Some(read),
             _ => self.position(position),
         };
-        read.map(|read| self.entries_added.saturating_sub(read))
+        // Counters that somebody set may run over; the reference takes them as signed then.
+        let added = self.entries_added.cast_signed();
+        read.map(|read| {
+            added
+                .saturating_sub(read.cast_signed())
+                .max(0)
+                .unsigned_abs()
+        })
     }
 
     /// Whether an entry at or after this ID may have been deleted, as far as that matters.

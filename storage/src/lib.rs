@@ -3,14 +3,12 @@
 //! Time is an argument of every call that needs it, and nothing here knows how a reply looks.
 
 mod autoclaim;
-mod big;
 mod change;
 mod claim;
 mod consumer;
 mod deliver;
 mod entry;
 mod expire;
-mod extended;
 mod fields;
 mod glob;
 mod group;
@@ -59,9 +57,9 @@ pub use range::Range;
 pub use rng::Rng;
 pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
-    AddError, CreateGroupError, FloatError, Flushed, GroupError, GroupStart, IncrementError,
-    KeyFacts, MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome,
-    SetStreamIdError, Settings, Stats, Store, StringError,
+    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
+    MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
+    Settings, Stats, Store, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

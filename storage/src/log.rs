@@ -23,6 +23,8 @@ pub struct Log {
     node_bytes: usize,
     /// Whether the last node went, and none was added since.
     lost_at_end: bool,
+    /// Whether IDs went back, so that what was lost may lie anywhere.
+    stepped_back: bool,
 }
 
 /// A node in its place.
@@ -42,13 +44,14 @@ impl Log {
             len: 0,
             node_bytes: 0,
             lost_at_end: false,
+            stepped_back: false,
         }
     }
 
     /// Adds an entry at the end. `fields` are names and values in turn.
     ///
-    /// That `id` is greater than every ID the log ever had, and that the names and values have no more than a gigabyte
-    /// together, is the caller's duty.
+    /// That `id` is greater than every ID the log has, and than every one it ever had unless [`Log::step_back`] said
+    /// otherwise, and that the names and values have no more than a gigabyte together, is the caller's duty.
     #[inline]
     pub fn append<'a>(
         &mut self,
@@ -57,6 +60,9 @@ impl Log {
         limits: NodeLimits,
     ) {
         debug_assert!(fields.len().is_multiple_of(2), "each name has a value");
+        if self.last_slot_id().is_some_and(|last| last >= id) {
+            self.forget_end();
+        }
         debug_assert!(self.last_slot_id().is_none_or(|last| last < id));
         let text_bytes = fields.clone().map(<[u8]>::len).sum();
         if self
@@ -76,6 +82,21 @@ impl Log {
         slot.node.append(id, fields, text_bytes);
         self.node_bytes += slot.node.bytes() - bytes_before;
         self.len += 1;
+    }
+
+    /// Notes that the next ID may be one that the log had before, or lie below such.
+    pub(crate) fn step_back(&mut self) {
+        self.stepped_back = true;
+    }
+
+    /// Makes way in the last node for IDs below those of deleted entries.
+    #[cold]
+    fn forget_end(&mut self) {
+        if let Some(slot) = self.nodes.back_mut() {
+            let bytes_before = slot.node.bytes();
+            slot.node.forget_end();
+            self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
+        }
     }
 
     fn open_node(&mut self, base: StreamId) {
@@ -238,6 +259,9 @@ impl Log {
     pub fn may_have_lost(&self, from: StreamId, to: StreamId) -> bool {
         if from > to {
             return false;
+        }
+        if self.stepped_back {
+            return true;
         }
         let start = self.node_of(from);
         for slot in self.nodes.range(start..) {
@@ -464,6 +488,31 @@ mod tests {
         // Flags, ms, seq and the count of elements take two or three bytes each, and the text two beside itself.
         let reference = 10_000 * (4 * 2 + 2 + "value 1000".len());
         assert!(log.bytes() < reference, "{} of {reference}", log.bytes());
+    }
+
+    /// XSETID lets IDs go back below those of deleted entries.
+    #[test]
+    fn ids_may_go_back_below_deleted_ones() {
+        let limits = NodeLimits::default();
+        let mut log = Log::new();
+        for ms in [1, 50] {
+            log.append(
+                StreamId::new(ms, 0),
+                [b"f".as_slice(), b"v"].into_iter(),
+                limits,
+            );
+        }
+        assert!(log.delete(StreamId::new(50, 0)));
+        log.step_back();
+        log.append(
+            StreamId::new(6, 0),
+            [b"f".as_slice(), b"v"].into_iter(),
+            limits,
+        );
+        log.check();
+        let ids: Vec<_> = log.iter().map(|entry| entry.id().ms).collect();
+        assert_eq!(ids, [1, 6]);
+        assert!(log.may_have_lost(StreamId::new(50, 0), StreamId::new(50, 0)));
     }
 
     #[test]

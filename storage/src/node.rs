@@ -205,6 +205,17 @@ impl Node {
         if self.dead_bytes < DEAD_BYTES_MIN || self.dead_bytes * 2 <= entry_bytes {
             return;
         }
+        self.drop_marked();
+    }
+
+    /// Forgets deleted entries behind the last one that is not, so that their IDs may come again.
+    pub(crate) fn forget_end(&mut self) {
+        self.drop_marked();
+        self.last = self.id(self.slots() - 1);
+    }
+
+    fn drop_marked(&mut self) {
+        let names_end = self.offsets.start(0);
         let mut data = Vec::with_capacity(self.data.len() - self.dead_bytes);
         let mut offsets = Offsets::with_capacity(self.live);
         data.extend_from_slice(&self.data[..names_end]);

@@ -16,7 +16,7 @@ pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };
 pub use self::strings::{
-    FloatError, IncrementError, SetCondition, SetExpiry, SetOptions, SetOutcome, StringError,
+    IncrementError, SetCondition, SetExpiry, SetOptions, SetOutcome, StringError,
 };
 
 use crate::change::{Change, Changes, Event};

@@ -217,14 +217,15 @@ impl WaitList {
         round
     }
 
-    /// The next waiter of a round that is worth an attempt. `can_serve` says whether a group has
-    /// anything for its readers; the rest of its lane is left alone once it has not.
+    /// The next waiter of a round that is worth an attempt. `can_serve` says whether there is
+    /// anything for the readers of a group, or for those without one (`None`); the rest of a lane
+    /// is left alone once there is not.
     pub fn next_of(
         &self,
         round: &mut Round,
         db: usize,
         key: &[u8],
-        mut can_serve: impl FnMut(&[u8]) -> bool,
+        mut can_serve: impl FnMut(Option<&[u8]>) -> bool,
     ) -> Option<WaiterId> {
         let queue = self.queue(db, key)?;
         if let Some((id, at)) = round.last.take() {
@@ -237,10 +238,7 @@ impl WaitList {
             round.heads.extend(next.map(|&next| Reverse((next, at))));
         }
         while let Some(Reverse((id, at))) = round.heads.pop() {
-            if round.lanes[at]
-                .as_ref()
-                .is_none_or(|group| can_serve(group))
-            {
+            if can_serve(round.lanes[at].as_deref()) {
                 round.last = Some((id, at));
                 return Some(id);
             }
@@ -348,7 +346,9 @@ mod tests {
                             .collect();
                         let mut round = list.round(0, &[key]);
                         let mut seen = Vec::new();
-                        let open = |group: &[u8]| open[usize::from(group[0])];
+                        let open = |group: Option<&[u8]>| {
+                            group.is_none_or(|group| open[usize::from(group[0])])
+                        };
                         while let Some(id) = list.next_of(&mut round, 0, &[key], open) {
                             if served.get(seen.len()) == Some(&true) {
                                 list.remove(id);

@@ -1,23 +1,75 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod append;
+mod command;
+mod config;
+mod copy;
+mod db_args;
+mod dbsize;
+mod del;
+mod delifeq;
 mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod exists;
+mod expire;
+mod expiry_args;
+mod flush;
+mod get;
+mod getdel;
+mod getex;
+mod getrange;
+mod getset;
+mod group_args;
+mod help;
+mod incr;
+mod incrbyfloat;
+mod key_type;
+mod keys;
+mod memory;
+mod mget;
+mod move_key;
+mod mset;
+mod msetex;
 mod multi;
+mod object;
+mod persist;
 mod ping;
 mod publish;
 mod pubsub;
+mod randomkey;
 mod read_args;
+mod rename;
+mod scan;
+mod select;
+mod set;
+mod setex;
+mod setnx;
+mod setrange;
+mod strlen;
 mod subscribe;
+mod swapdb;
 mod trim_args;
+mod ttl;
 mod unsubscribe;
 mod unwatch;
 mod watch;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
+mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
+mod xrange;
 mod xread;
 mod xreadgroup;
+mod xrevrange;
+mod xsetid;
+mod xtrim;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -32,23 +84,87 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &append::SPEC,
+    &copy::SPEC,
+    &dbsize::SPEC,
+    &del::DEL,
+    &del::UNLINK,
+    &delifeq::SPEC,
+    &command::SPEC,
+    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &exists::EXISTS,
+    &exists::TOUCH,
+    &expire::EXPIRE,
+    &expire::EXPIREAT,
+    &expire::PEXPIRE,
+    &expire::PEXPIREAT,
+    &flush::FLUSHALL,
+    &flush::FLUSHDB,
+    &get::SPEC,
+    &getdel::SPEC,
+    &getex::SPEC,
+    &getrange::GETRANGE,
+    &getrange::SUBSTR,
+    &getset::SPEC,
+    &incr::DECR,
+    &incr::DECRBY,
+    &incr::INCR,
+    &incr::INCRBY,
+    &incrbyfloat::SPEC,
+    &key_type::SPEC,
+    &keys::SPEC,
+    &memory::SPEC,
+    &mget::SPEC,
+    &move_key::SPEC,
+    &mset::MSET,
+    &mset::MSETNX,
+    &msetex::SPEC,
     &multi::SPEC,
+    &object::SPEC,
+    &persist::SPEC,
     &ping::SPEC,
     &publish::SPEC,
     &pubsub::SPEC,
+    &randomkey::SPEC,
+    &rename::RENAME,
+    &rename::RENAMENX,
+    &scan::SPEC,
+    &select::SPEC,
+    &set::SPEC,
+    &setex::PSETEX,
+    &setex::SETEX,
+    &setnx::SPEC,
+    &setrange::SPEC,
+    &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
+    &swapdb::SPEC,
+    &ttl::EXPIRETIME,
+    &ttl::PEXPIRETIME,
+    &ttl::PTTL,
+    &ttl::TTL,
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
     &unwatch::SPEC,
     &watch::SPEC,
+    &xack::SPEC,
     &xadd::SPEC,
+    &xautoclaim::SPEC,
+    &xclaim::SPEC,
+    &xdel::SPEC,
+    &xgroup::SPEC,
+    &xinfo::SPEC,
     &xlen::SPEC,
+    &xpending::SPEC,
+    &xrange::SPEC,
     &xread::SPEC,
     &xreadgroup::SPEC,
+    &xrevrange::SPEC,
+    &xsetid::SPEC,
+    &xtrim::SPEC,
 ];
 
 /// The command of this name, in any case, whatever a server's configuration calls it.

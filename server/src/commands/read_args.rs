@@ -2,6 +2,7 @@
 
 use tailrace_protocol::Request;
 use tailrace_protocol::number::parse_i64;
+use tailrace_storage::Compat;
 use tailrace_storage::Instant;
 
 use crate::args::Args;
@@ -70,12 +71,24 @@ impl<'a> ReadArgs<'a> {
             }
         }
         if !args.len().is_multiple_of(2) {
-            return Err(StreamError::Unbalanced { for_group }.into());
+            return Err(unbalanced(call, for_group).into());
         }
         let streams = args.len() / 2;
         read.keys = args.rest().first(streams);
         read.ids = args.rest().skip(streams);
         Ok(read)
+    }
+}
+
+fn unbalanced(call: &Call<'_>, for_group: bool) -> StreamError {
+    let wanted = match (for_group, call.state.store.settings().compat) {
+        (true, _) => "ID or '>'",
+        (false, Compat::Valkey) => "ID or '$'",
+        (false, Compat::Redis) => "ID, '+', or '$'",
+    };
+    StreamError::Unbalanced {
+        command: call.spec.name,
+        wanted,
     }
 }
 

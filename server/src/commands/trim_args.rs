@@ -42,15 +42,15 @@ impl TrimArgs {
     /// What to trim, if anything. `node_entries_max` is the configured size of a node: an
     /// approximate trim without a limit takes 100 nodes at most, so that it ends soon.
     pub(super) fn finish(self, node_entries_max: usize) -> Result<Option<Trim>, CommandError> {
-        let Some(limit) = self.limit else {
-            return match self.entries_max {
-                None | Some(0) => Ok(None),
-                Some(_) => Err(StreamError::LimitWithoutStrategy.into()),
-            };
-        };
+        if self.limit.is_none() && self.entries_max.is_some_and(|max| max > 0) {
+            return Err(StreamError::LimitWithoutStrategy.into());
+        }
         if self.entries_max.is_some() && !self.approximate {
             return Err(StreamError::LimitWithoutApproximation.into());
         }
+        let Some(limit) = self.limit else {
+            return Ok(None);
+        };
         let default = match node_entries_max as u64 {
             0 => LIMIT_DEFAULT,
             entries => entries.saturating_mul(100).min(LIMIT_DEFAULT_MAX),
@@ -64,6 +64,17 @@ impl TrimArgs {
             approximate: self.approximate,
             entries_max,
         }))
+    }
+
+    /// As [`Self::finish`], where there must be something to trim.
+    pub(super) fn finish_required(self, node_entries_max: usize) -> Result<Trim, CommandError> {
+        // Of a limit of zero alone, the reference says that the strategy is missing.
+        let limited = self.entries_max.is_some_and(|max| max > 0);
+        if self.limit.is_none() && !limited {
+            return Err(StreamError::StrategyMissing.into());
+        }
+        let trim = self.finish(node_entries_max)?;
+        trim.ok_or_else(|| StreamError::StrategyMissing.into())
     }
 
     fn threshold<'a>(&mut self, args: &mut Args<'a>) -> Result<&'a [u8], CommandError> {

@@ -7,6 +7,8 @@
 //! - Streams without anything new are left out; if that is all of them, the reply is null.
 //! - `COUNT` is per stream, and 0 or less means no limit.
 //! - `BLOCK 0` waits for ever. `$` is resolved once, at the call.
+//! - A key that comes to hold something else does not end the wait; but when another key brings an
+//!   entry, all keys are looked at again, and it is an error then.
 
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -102,10 +104,7 @@ impl From {
     /// Checks the type of `key` and reads its `id`.
     fn resolve(call: &mut Call<'_>, key: &[u8], id: &[u8]) -> Result<Self, CommandError> {
         let db = call.db;
-        let stream = call
-            .store()
-            .stream(db, key)
-            .map_err(|_| CommandError::WrongType)?;
+        let stream = call.store().stream(db, key)?;
         match id {
             b"$" => Ok(Self::After(stream.map_or(StreamId::MIN, Stream::last_id))),
             b"+" => Ok(Self::Newest),
@@ -141,11 +140,7 @@ fn serve(
     let mark = reply.mark();
     let mut served = 0;
     for (key, from) in keys.iter().zip(from) {
-        let Some(stream) = call
-            .store()
-            .stream(db, key)
-            .map_err(|_| CommandError::WrongType)?
-        else {
+        let Some(stream) = call.store().stream(db, key)? else {
             continue;
         };
         let Some(first) = from.first_id(stream, compat) else {
@@ -190,17 +185,8 @@ impl Waiting for WaitingRead {
         call: &mut Call<'_>,
         reply: &mut ReplyWriter<'_>,
     ) -> Result<bool, CommandError> {
-        match serve(
-            call,
-            self.keys.as_request(),
-            &self.from,
-            self.count_max,
-            reply,
-        ) {
-            // A key that holds something else now may hold a stream again: this reader waits on.
-            Err(CommandError::WrongType) => Ok(false),
-            served => served,
-        }
+        let keys = self.keys.as_request();
+        serve(call, keys, &self.from, self.count_max, reply)
     }
 
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {

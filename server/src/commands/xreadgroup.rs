@@ -134,10 +134,7 @@ impl What {
 /// Checks that `key` is a stream with this group.
 fn check(call: &mut Call<'_>, key: &[u8], group: &[u8]) -> Result<(), CommandError> {
     let db = call.db;
-    let stream = call
-        .store()
-        .stream(db, key)
-        .map_err(|_| CommandError::WrongType)?;
+    let stream = call.store().stream(db, key)?;
     if stream.is_none_or(|stream| stream.group(group).is_none()) {
         return Err(no_group(key, group));
     }

@@ -2,18 +2,111 @@
 
 use std::fmt;
 
-/// Why a command on a key or a string failed.
+use tailrace_storage::StringError;
+
+use super::CommandError;
+
+/// Why a command on a key or a string failed. Some texts repeat what a client sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyspaceError {
     /// The cursor of a scan is not a number.
     InvalidCursor,
+    /// `SCAN ... TYPE` names no type.
+    UnknownType(Vec<u8>),
+    /// `NOVALUES` given to `SCAN`.
+    NoValuesOutsideHscan,
+    /// `NOSCORES` given to `SCAN`.
+    NoScoresOutsideZscan,
+    /// A number beyond 32 bits.
+    NotInInt,
+    /// `SWAPDB` with a first argument that is not a number.
+    FirstDbIndex,
+    /// `SWAPDB` with a second argument that is not a number.
+    SecondDbIndex,
+    /// A key that is to be moved or copied onto itself.
+    SameObject,
+    /// A time to live that is no time, given to this command.
+    ExpireTime(&'static str),
+    /// An option that `EXPIRE` does not have.
+    UnsupportedOption(Vec<u8>),
+    /// `NX` with another condition.
+    NxAndOthers,
+    /// `GT` with `LT`.
+    GtAndLt,
+    /// `MSETEX` with a number of keys that is none.
+    KeyCount,
+    /// A string would be longer than strings may be.
+    StringTooLong,
+    /// `SETRANGE` before the first byte.
+    Offset,
+    /// The sum is beyond 64 bits.
+    IncrementOverflow,
+    /// The number to subtract has no opposite.
+    DecrementOverflow,
+    /// The sum of fractions is not finite.
+    NotFinite,
+    /// `OBJECT FREQ` while nobody counts.
+    FrequencyNotTracked,
+}
+
+impl KeyspaceError {
+    pub(super) fn wire(&self) -> Vec<u8> {
+        match self {
+            Self::UnknownType(name) => [b"ERR unknown type name '", &name[..], b"'"].concat(),
+            Self::UnsupportedOption(option) => [b"ERR Unsupported option ", &option[..]].concat(),
+            Self::ExpireTime(command) => {
+                format!("ERR invalid expire time in '{command}' command").into_bytes()
+            }
+            fixed => fixed.text().as_bytes().to_vec(),
+        }
+    }
+
+    /// The texts that name nothing.
+    fn text(&self) -> &'static str {
+        match self {
+            Self::InvalidCursor => "ERR invalid cursor",
+            Self::NoValuesOutsideHscan => "ERR NOVALUES option can only be used in HSCAN",
+            Self::NoScoresOutsideZscan => "ERR NOSCORES option can only be used in ZSCAN",
+            Self::NotInInt => {
+                "ERR value is out of range, value must between -2147483648 and 2147483647"
+            }
+            Self::FirstDbIndex => "ERR invalid first DB index",
+            Self::SecondDbIndex => "ERR invalid second DB index",
+            Self::SameObject => "ERR source and destination objects are the same",
+            Self::NxAndOthers => {
+                "ERR NX and XX, GT or LT options at the same time are not compatible"
+            }
+            Self::GtAndLt => "ERR GT and LT options at the same time are not compatible",
+            Self::KeyCount => "ERR invalid numkeys value or out of range",
+            Self::StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)",
+            Self::Offset => "ERR offset is out of range",
+            Self::IncrementOverflow => "ERR increment or decrement would overflow",
+            Self::DecrementOverflow => "ERR decrement would overflow",
+            Self::NotFinite => "ERR increment would produce NaN or Infinity",
+            Self::FrequencyNotTracked => {
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
+                 Please note that when switching between policies at runtime LRU and LFU data will \
+                 take some time to adjust."
+            }
+            Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
+                unreachable!("these name what a client chose")
+            }
+        }
+    }
 }
 
 impl fmt::Display for KeyspaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidCursor => f.write_str("ERR invalid cursor"),
+        f.write_str(&String::from_utf8_lossy(&self.wire()))
+    }
+}
+
+impl From<StringError> for CommandError {
+    fn from(error: StringError) -> Self {
+        match error {
+            StringError::WrongType => Self::WrongType,
+            StringError::TooLong => KeyspaceError::StringTooLong.into(),
         }
     }
 }

@@ -11,12 +11,13 @@ mod stream;
 
 use std::fmt;
 
+use tailrace_protocol::Request;
+use tailrace_storage::WrongType;
+
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
 pub use server::ServerError;
 pub use stream::StreamError;
-
-use tailrace_protocol::Request;
 
 use crate::spec::Spec;
 
@@ -57,9 +58,9 @@ pub enum CommandError {
         /// The container, in lower case.
         container: &'static str,
     },
-    /// A subcommand whose arguments are wrong in a way that its arity does not say.
+    /// A subcommand was called in a way that it does not have.
     SubcommandSyntax {
-        /// The subcommand, as it was sent; cut to 128 bytes.
+        /// The subcommand as the client wrote it, cut to 128 bytes.
         asked: Vec<u8>,
         /// The container, in lower case.
         container: &'static str,
@@ -89,12 +90,12 @@ impl CommandError {
         Self::Arity(spec.name)
     }
 
-    /// Arguments of the subcommand of `request` that its arity does not rule out.
-    pub(crate) fn subcommand_syntax(request: Request<'_>, spec: &'static Spec) -> Self {
+    /// A call of the subcommand `spec` that does not fit it.
+    pub(crate) fn subcommand_syntax(spec: &'static Spec, request: Request<'_>) -> Self {
         let asked = request.get(1).unwrap_or_default();
         let container = spec.name.split('|').next().unwrap_or_default();
         Self::SubcommandSyntax {
-            asked: asked[..asked.len().min(128)].to_vec(),
+            asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
             container,
         }
     }
@@ -126,6 +127,8 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
+            Self::Keyspace(error) => error.wire(),
+            Self::Server(error) => error.wire(),
             other => other.to_string().into_bytes(),
         }
     }
@@ -169,6 +172,12 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
+impl From<WrongType> for CommandError {
+    fn from(WrongType: WrongType) -> Self {
+        Self::WrongType
+    }
+}
+
 impl From<StreamError> for CommandError {
     fn from(error: StreamError) -> Self {
         Self::Stream(error)
@@ -192,3 +201,6 @@ impl From<ServerError> for CommandError {
         Self::Server(error)
     }
 }
+
+/// How much of what a client sent an error repeats.
+pub(crate) const ECHO_BYTES_MAX: usize = 128;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::config::SetError;
+
 /// Why a command on the server failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -13,6 +15,54 @@ pub enum ServerError {
         /// The option that allows it.
         option: &'static str,
     },
+    /// `COMMAND GETKEYS` of something that is no command.
+    NoSuchCommand,
+    /// `COMMAND GETKEYS` of a command that never has keys.
+    WithoutKeys,
+    /// `COMMAND GETKEYS` of a command with too few or too many arguments.
+    CommandArity,
+    /// `COMMAND GETKEYS` of a command that is written wrong.
+    CommandSyntax,
+    /// `CONFIG SET` changed nothing, and why.
+    Config(SetError),
+    /// The configuration could not be written, and why.
+    Rewrite(&'static str),
+    /// There is no such kind of command log.
+    CommandLogKind,
+    /// The count of a command log is no number from -1 on.
+    CommandLogCount,
+    /// Latency is not kept for this event.
+    NoLatencySamples(Vec<u8>),
+    /// `DEBUG PROTOCOL` of something else.
+    ProtocolKind,
+    /// The command needs RESP3.
+    NotInResp2,
+    /// An error that a client asked for.
+    Chosen(Vec<u8>),
+    /// `SHUTDOWN ABORT` while the server does not end.
+    NoShutdown,
+    /// `SHUTDOWN FAILOVER` without a cluster.
+    FailoverOutsideCluster,
+    /// `SHUTDOWN` where nothing may wait.
+    ShutdownInExec,
+    /// `ACL CAT` of something else.
+    NoSuchCategory(Vec<u8>),
+    /// A threshold that is no amount of memory.
+    Threshold,
+}
+
+impl ServerError {
+    /// The wire text without the leading `-`.
+    pub(super) fn wire(&self) -> Vec<u8> {
+        match self {
+            Self::Chosen(text) => text.clone(),
+            Self::NoLatencySamples(event) => {
+                [b"ERR No samples available for event '", &event[..], b"'"].concat()
+            }
+            Self::NoSuchCategory(name) => [b"ERR Unknown category '", &name[..], b"'"].concat(),
+            other => other.to_string().into_bytes(),
+        }
+    }
 }
 
 impl fmt::Display for ServerError {
@@ -24,6 +74,36 @@ impl fmt::Display for ServerError {
                  you can run it from a local connection, otherwise you need to set this option in \
                  the configuration file, and then restart the server."
             ),
+            Self::NoSuchCommand => f.write_str("ERR Invalid command specified"),
+            Self::WithoutKeys => f.write_str("ERR The command has no key arguments"),
+            Self::CommandArity => {
+                f.write_str("ERR Invalid number of arguments specified for command")
+            }
+            Self::CommandSyntax => f.write_str("ERR Invalid arguments specified for command"),
+            Self::Config(error) => error.fmt(f),
+            Self::Rewrite(why) => f.write_str(why),
+            Self::CommandLogKind => f.write_str(
+                "ERR type should be one of the following: slow, large-request, large-reply",
+            ),
+            Self::CommandLogCount => f.write_str("ERR count should be greater than or equal to -1"),
+            Self::ProtocolKind => f.write_str(
+                "ERR Wrong protocol type name. Please use one of the following: \
+                 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
+            ),
+            Self::NotInResp2 => f.write_str("ERR RESP2 is not supported by this command"),
+            Self::NoShutdown => f.write_str("ERR No shutdown in progress."),
+            Self::FailoverOutsideCluster => {
+                f.write_str("ERR SHUTDOWN FAILOVER is only supported in cluster mode.")
+            }
+            Self::ShutdownInExec => f.write_str(
+                "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client",
+            ),
+            Self::Threshold => f.write_str(
+                "ERR argument must be a memory value bigger than 1 and smaller than 4gb",
+            ),
+            Self::Chosen(_) | Self::NoLatencySamples(_) | Self::NoSuchCategory(_) => {
+                f.write_str(&String::from_utf8_lossy(&self.wire()))
+            }
         }
     }
 }

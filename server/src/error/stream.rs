@@ -22,6 +22,8 @@ pub enum StreamError {
     LimitWithoutApproximation,
     /// `MAXLEN` and `MINID`, or one of them twice.
     TwoStrategies,
+    /// `XTRIM` without `MAXLEN` or `MINID`.
+    StrategyMissing,
     /// Nothing lies behind the greatest ID.
     IntervalStart,
     /// Nothing lies before the least ID.
@@ -36,13 +38,40 @@ pub enum StreamError {
     GroupMissing,
     /// Keys and IDs are not equally many.
     Unbalanced {
-        /// Whether it is `XREADGROUP` that was called.
-        for_group: bool,
+        /// `xread` or `xreadgroup`.
+        command: &'static str,
+        /// What may stand for each key, in words.
+        wanted: &'static str,
     },
     /// `$` or `+` given to `XREADGROUP`.
     Meaningless(char),
     /// The group exists already.
     GroupExists,
+    /// `XGROUP` of a missing key.
+    KeyRequired,
+    /// `ENTRIESREAD` below -1.
+    EntriesReadNegative,
+    /// `ENTRIESADDED` below zero.
+    EntriesAddedNegative,
+    /// `MAXDELETEDID` above the ID to set.
+    MaxDeletedAboveId,
+    /// The ID to set is below one that was deleted.
+    BelowMaxDeleted,
+    /// The ID to set is below that of an entry.
+    BelowTop,
+    /// `ENTRIESADDED` below the number of entries.
+    AddedBelowLen,
+    /// `COUNT` of `XAUTOCLAIM` below one, or no number.
+    CountNotPositive,
+    /// A minimal idle time that is not a number.
+    MinIdle {
+        /// Who asked for it, in capitals.
+        command: &'static str,
+    },
+    /// An option of `XCLAIM` whose value is not a number.
+    ClaimOption(&'static str),
+    /// Neither an ID nor an option of `XCLAIM`.
+    UnknownClaimOption(Vec<u8>),
     /// The key or its group is missing.
     NoGroup {
         /// The key.
@@ -75,23 +104,26 @@ impl StreamError {
             }
             Self::NoSuchGroup { group, key } => [
                 b"NOGROUP No such consumer group '",
-                &group[..],
+                until_nul(group),
                 b"' for key name '",
-                key,
+                until_nul(key),
                 b"'",
             ]
             .concat(),
-            Self::Unbalanced { for_group } => {
-                let (command, symbol) = match for_group {
-                    true => ("xreadgroup", '>'),
-                    false => ("xread", '$'),
-                };
-                format!(
-                    "ERR Unbalanced '{command}' list of streams: for each stream key an ID or \
-                     '{symbol}' must be specified."
-                )
-                .into_bytes()
+            Self::UnknownClaimOption(option) => {
+                [b"ERR Unrecognized XCLAIM option '", until_nul(option), b"'"].concat()
             }
+            Self::MinIdle { command } => {
+                format!("ERR Invalid min-idle-time argument for {command}").into_bytes()
+            }
+            Self::ClaimOption(option) => {
+                format!("ERR Invalid {option} option argument for XCLAIM").into_bytes()
+            }
+            Self::Unbalanced { command, wanted } => format!(
+                "ERR Unbalanced '{command}' list of streams: for each stream key an {wanted} must \
+                 be specified."
+            )
+            .into_bytes(),
             Self::Meaningless(id) => format!(
                 "ERR The {id} ID is meaningless in the context of XREADGROUP: you want to read \
                  the history of this consumer by specifying a proper ID, or use the > ID to get \
@@ -124,6 +156,9 @@ impl StreamError {
             Self::TwoStrategies => {
                 "ERR syntax error, MAXLEN and MINID options at the same time are not compatible"
             }
+            Self::StrategyMissing => {
+                "ERR syntax error, XTRIM must be called with a trimming strategy"
+            }
             Self::IntervalStart => "ERR invalid start ID for the interval",
             Self::IntervalEnd => "ERR invalid end ID for the interval",
             Self::GroupInXread => {
@@ -138,11 +173,33 @@ impl StreamError {
             }
             Self::GroupMissing => "ERR Missing GROUP option for XREADGROUP",
             Self::GroupExists => "BUSYGROUP Consumer Group name already exists",
+            Self::KeyRequired => {
+                "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you \
+                 may want to use the MKSTREAM option to create an empty stream automatically."
+            }
+            Self::EntriesReadNegative => "ERR value for ENTRIESREAD must be positive or -1",
+            Self::EntriesAddedNegative => "ERR entries_added must be positive",
+            Self::MaxDeletedAboveId => {
+                "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id"
+            }
+            Self::BelowMaxDeleted => {
+                "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id"
+            }
+            Self::BelowTop => {
+                "ERR The ID specified in XSETID is smaller than the target stream top item"
+            }
+            Self::AddedBelowLen => {
+                "ERR The entries_added specified in XSETID is smaller than the target stream length"
+            }
+            Self::CountNotPositive => "ERR COUNT must be > 0",
             Self::NoGroup { .. }
             | Self::NoGroupToRead { .. }
+            | Self::UnknownClaimOption(_)
+            | Self::MinIdle { .. }
+            | Self::ClaimOption(_)
             | Self::NoSuchGroup { .. }
             | Self::Unbalanced { .. }
-            | Self::Meaningless(_) => unreachable!("these name what a client chose"),
+            | Self::Meaningless(_) => unreachable!("these name something"),
         }
     }
 }
@@ -150,11 +207,17 @@ impl StreamError {
 fn no_group(key: &[u8], group: &[u8], end: &[u8]) -> Vec<u8> {
     [
         b"NOGROUP No such key '",
-        key,
+        until_nul(key),
         b"' or consumer group '",
-        group,
+        until_nul(group),
         b"'",
         end,
     ]
     .concat()
+}
+
+/// What the reference shows of a name: it ends at the first zero byte.
+fn until_nul(name: &[u8]) -> &[u8] {
+    let end = name.iter().position(|&byte| byte == 0);
+    &name[..end.unwrap_or(name.len())]
 }

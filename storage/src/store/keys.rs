@@ -8,15 +8,13 @@ use crate::store::Store;
 use crate::time::{Millis, UnixMillis};
 use crate::value::{Encoding, Value, ValueKind};
 
-/// What OBJECT and MEMORY USAGE tell about a key.
+/// What OBJECT tells about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyFacts {
     /// How the value is kept.
     pub encoding: Encoding,
     /// How long the key was not accessed.
     pub idle: Millis,
-    /// The memory that the key and its value take.
-    pub bytes: usize,
 }
 
 impl Store {
@@ -42,15 +40,33 @@ impl Store {
         at.is_some()
     }
 
-    /// Returns what is to be told about a key. This is no access.
+    /// Returns what is to be told about a key. This is counted as a read but no access, and nobody is
+    /// notified of a key that is not there.
     pub fn facts(&mut self, db: usize, key: &[u8]) -> Option<KeyFacts> {
-        let at = self.locate_quietly(db, key)?;
+        let Some(at) = self.locate_quietly(db, key) else {
+            self.stats.misses += 1;
+            return None;
+        };
+        self.stats.hits += 1;
         let record = self.keyspaces[db].record(at);
         Some(KeyFacts {
             encoding: record.value().encoding(),
             idle: self.now.since(record.accessed_at),
-            bytes: record.bytes(),
         })
+    }
+
+    /// Returns the memory that a key and its value take. Leaves no trace.
+    #[must_use]
+    pub fn key_bytes(&self, db: usize, key: &[u8]) -> Option<usize> {
+        let keyspace = &self.keyspaces[db];
+        Some(keyspace.record(keyspace.find(key)?).bytes())
+    }
+
+    /// Returns the part of [`Store::bytes`] that a database takes besides the text of its keys and what
+    /// its values hold.
+    #[must_use]
+    pub fn overhead_bytes(&self, db: usize) -> usize {
+        self.keyspaces[db].overhead_bytes()
     }
 
     /// Deletes a key and returns whether it was there.

@@ -182,11 +182,12 @@ impl Store {
             (None, MissingStream::Create) => self.create(db, key, Value::Stream(Box::default())),
             (None, MissingStream::Leave) => return Err(CreateGroupError::NoSuchKey),
         };
+        let compat = self.settings.compat;
         self.keyspaces[db].update(at, |value| -> Result<(), CreateGroupError> {
             let stream = value.as_stream_mut()?;
             let after = start.resolve(stream);
             stream
-                .create_group(group, after, entries_read)
+                .create_group(group, after, compat.admit(entries_read, stream))
                 .map_err(|_exists| CreateGroupError::GroupExists)
         })?;
         self.changes.record(db, key, Event::XgroupCreate);
@@ -206,8 +207,10 @@ impl Store {
         start: GroupStart,
         entries_read: Option<u64>,
     ) -> Result<(), GroupError> {
+        let compat = self.settings.compat;
         self.change_stream(db, key, |stream, _now| {
             let after = start.resolve(stream);
+            let entries_read = compat.admit(entries_read, stream);
             Ok(stream.set_group_id(group, after, entries_read)?)
         })?;
         self.changes.record(db, key, Event::XgroupSetid);

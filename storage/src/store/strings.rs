@@ -1,7 +1,6 @@
 //! Operations on strings.
 
 use crate::change::Event;
-use crate::extended::Extended;
 use crate::fields::Part;
 use crate::integer::Digits;
 use crate::keyspace::RecordIndex;
@@ -77,17 +76,6 @@ pub enum IncrementError {
     Overflow,
 }
 
-/// Why a fraction cannot be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FloatError {
-    /// The key holds something else.
-    WrongType,
-    /// The string or what is to be added is not a number.
-    NotAFloat,
-    /// The sum is not finite.
-    NotFinite,
-}
-
 impl From<WrongType> for StringError {
     fn from(WrongType: WrongType) -> Self {
         Self::WrongType
@@ -95,12 +83,6 @@ impl From<WrongType> for StringError {
 }
 
 impl From<WrongType> for IncrementError {
-    fn from(WrongType: WrongType) -> Self {
-        Self::WrongType
-    }
-}
-
-impl From<WrongType> for FloatError {
     fn from(WrongType: WrongType) -> Self {
         Self::WrongType
     }
@@ -251,34 +233,28 @@ impl Store {
         Ok(sum)
     }
 
-    /// Adds a fraction to a number; a missing key counts as zero. Returns the sum as it is kept.
+    /// Replaces a number by what `compute` makes of it; a missing key counts as zero. Returns the new one.
+    ///
+    /// How a fraction is read and written is the caller's business, as it is a matter of how clients write it.
     ///
     /// # Errors
     ///
-    /// - [`FloatError::WrongType`] if the key holds something else.
-    /// - [`FloatError::NotAFloat`] if the string or `by` is not a number.
-    /// - [`FloatError::NotFinite`] if the sum is not finite.
-    pub fn increment_by_float(
+    /// [`WrongType`] if the key holds something else, or what `compute` returns.
+    pub fn increment_with<E: From<WrongType>>(
         &mut self,
         db: usize,
         key: &[u8],
-        by: &[u8],
-    ) -> Result<&StringValue, FloatError> {
+        compute: impl FnOnce(Part<'_>) -> Result<Vec<u8>, E>,
+    ) -> Result<(), E> {
         let found = self.locate(db, key);
-        let current = match found.map(|at| self.string_at(db, at)).transpose()? {
-            None => Extended::from(0),
-            Some(string) => match string.part() {
-                Part::Int(value) => Extended::from(value),
-                Part::Bytes(text) => Extended::parse(text).ok_or(FloatError::NotAFloat)?,
-            },
+        let current = match found {
+            None => Part::Int(0),
+            Some(at) => self.string_at(db, at)?.part(),
         };
-        let by = Extended::parse(by).ok_or(FloatError::NotAFloat)?;
-        let sum = current.checked_add(by).ok_or(FloatError::NotFinite)?;
-        let mut text = Vec::new();
-        sum.write_decimal(&mut text);
-        let at = self.put_string(db, key, found, StringValue::from_text(&text));
+        let text = compute(current)?;
+        self.put_string(db, key, found, StringValue::from_text(&text));
         self.changes.record(db, key, Event::Incrbyfloat);
-        Ok(self.keyspaces[db].record(at).value().as_string()?)
+        Ok(())
     }
 
     fn condition_holds(

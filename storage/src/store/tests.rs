@@ -5,6 +5,7 @@ use crate::change::Signal;
 use crate::claim::Claim;
 use crate::deliver::Tracking;
 use crate::expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
+use crate::fields::Part;
 use crate::id::{IdRequest, StreamId};
 use crate::trim::{Trim, TrimLimit};
 use crate::value::{Encoding, ValueKind};
@@ -62,6 +63,14 @@ fn create_group(store: &mut Store, key: &str) -> Result<(), CreateGroupError> {
     store.create_group(0, key.as_bytes(), b"g", start, None, MissingStream::Create)
 }
 
+fn increment_with(
+    store: &mut Store,
+    key: &str,
+    result: Result<&str, WrongType>,
+) -> Result<(), WrongType> {
+    store.increment_with(0, key.as_bytes(), |_| Ok(result?.as_bytes().to_vec()))
+}
+
 #[test]
 fn a_new_key_is_announced_before_what_made_it() {
     let mut store = store();
@@ -73,7 +82,7 @@ fn a_new_key_is_announced_before_what_made_it() {
     assert_events(&mut store, "a", &[Event::New, Event::Append]);
     store.increment(0, b"i", 0).unwrap();
     assert_events(&mut store, "i", &[Event::New, Event::Incrby]);
-    store.increment_by_float(0, b"f", b"1.5").unwrap();
+    increment_with(&mut store, "f", Ok("1.5")).unwrap();
     assert_events(&mut store, "f", &[Event::New, Event::Incrbyfloat]);
     store.set_range(0, b"r", 2, b"").unwrap();
     assert_events(&mut store, "r", &[]);
@@ -186,12 +195,14 @@ fn only_reads_count_and_miss() {
     assert_events(&mut store, "k", &[Event::KeyMiss]);
     assert!(store.lookup(0, b"k").is_none());
     assert!(!store.remove(0, b"k"));
+    assert_events(&mut store, "k", &[]);
+    // OBJECT is counted, but nobody is notified of it.
     assert!(store.facts(0, b"k").is_none());
     assert_events(&mut store, "k", &[]);
     set(&mut store, "k", "v");
     assert!(store.exists(0, b"k"));
     let stats = store.stats();
-    assert_eq!((stats.hits, stats.misses), (1, 1));
+    assert_eq!((stats.hits, stats.misses), (1, 2));
 }
 
 #[test]
@@ -347,17 +358,24 @@ fn numbers_are_added_within_their_bounds() {
         store.increment(0, b"k", 1),
         Err(IncrementError::NotAnInteger)
     );
-    assert_eq!(
-        store.increment_by_float(0, b"k", b"1").unwrap_err(),
-        FloatError::NotAFloat
-    );
+}
+
+#[test]
+fn a_number_is_replaced_by_what_the_caller_computes() {
+    let mut store = store();
     set(&mut store, "k", "10");
+    let seen = store.increment_with(0, b"k", |number| {
+        assert_eq!(number, Part::Int(10));
+        Ok::<_, WrongType>(b"10.5".to_vec())
+    });
+    assert_eq!(seen, Ok(()));
+    let value = store.string(0, b"k").unwrap().unwrap();
+    assert!(*value == *b"10.5".as_slice());
     assert_eq!(
-        store.increment_by_float(0, b"k", b"inf").unwrap_err(),
-        FloatError::NotFinite
+        increment_with(&mut store, "new", Err(WrongType)),
+        Err(WrongType)
     );
-    let sum = store.increment_by_float(0, b"k", b"0.5").unwrap();
-    assert!(*sum == *b"10.5".as_slice());
+    assert!(!store.exists(0, b"new"));
 }
 
 #[test]

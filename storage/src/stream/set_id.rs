@@ -25,6 +25,9 @@ impl Stream {
                 return Err(SetIdError::AddedBelowLen);
             }
         }
+        if ask.id < self.last_id {
+            self.log.step_back();
+        }
         self.last_id = ask.id;
         if let Some(entries_added) = ask.entries_added {
             self.entries_added = entries_added;

@@ -31,7 +31,7 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     if args.len() > 1 {
-        return Err(CommandError::subcommand_syntax(args.request(), call.spec));
+        return Err(CommandError::subcommand_syntax(call.spec, args.request()));
     }
     let pattern = args.next();
 

@@ -1,0 +1,35 @@
+//! `CONFIG RESETSTAT`
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use super::TO_ALL_NODES;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+use crate::stats::Stats;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "config|resetstat",
+    arity: 2,
+    flags: FLAGS,
+    tips: TO_ALL_NODES,
+    group: Group::Server,
+    summary: "Sets the counters of INFO back to zero.",
+    since: "2.0.0",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    call.state.stats = Stats::default();
+    call.store().reset_stats();
+    reply.ok();
+    Ok(Flow::Done)
+}

@@ -1,0 +1,176 @@
+//! `MEMORY STATS`
+//!
+//! Replies with what takes how much memory, under the reference's names.
+//!
+//! Behaviour worth knowing:
+//! - What this server does not have (replication, scripts, an allocator that counts) is 0, and ratios of
+//!   the allocator are 1. The peak is not kept.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Store;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "memory|stats",
+    arity: 2,
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_shards",
+        "response_policy:special",
+    ],
+    group: Group::Server,
+    summary: "Shows what takes how much memory.",
+    since: "4.0.0",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let clients = call.state.clients.iter();
+    let totals = Totals {
+        clients: clients.map(|client| client.input_bytes as u64).sum(),
+        ..Totals::of(call.store())
+    };
+    let store = call.store();
+    let has_keys = |db: &usize| store.db_len(*db) > 0;
+    let dbs = (0..store.databases()).filter(has_keys);
+
+    let (before, after) = (totals.before_databases(), totals.after_databases());
+    reply.map(before.len() + dbs.clone().count() + after.len());
+    write(reply, &before);
+    for db in dbs {
+        reply.bulk(format!("db.{db}").as_bytes());
+        reply.map(2);
+        write(reply, &database(store, db));
+    }
+    write(reply, &after);
+    Ok(Flow::Done)
+}
+
+/// A figure and its name.
+type Figure = (&'static str, Value);
+
+enum Value {
+    Whole(u64),
+    Fraction(f64),
+}
+
+use Value::Fraction;
+use Value::Whole;
+
+fn write(reply: &mut ReplyWriter<'_>, figures: &[Figure]) {
+    for (name, value) in figures {
+        reply.bulk(name.as_bytes());
+        match value {
+            Whole(value) => reply.unsigned(*value),
+            Fraction(value) => reply.double(*value),
+        }
+    }
+}
+
+fn database(store: &Store, db: usize) -> [Figure; 2] {
+    [
+        (
+            "overhead.hashtable.main",
+            Whole(store.overhead_bytes(db) as u64),
+        ),
+        (
+            "overhead.hashtable.expires",
+            Whole(store.deadline_count(db) as u64 * DEADLINE_BYTES),
+        ),
+    ]
+}
+
+#[derive(Default)]
+struct Totals {
+    keys: u64,
+    /// What keys and values take.
+    data: u64,
+    /// The part of `data` that the tables take.
+    overhead: u64,
+    clients: u64,
+}
+
+impl Totals {
+    fn of(store: &Store) -> Self {
+        let dbs = 0..store.databases();
+        Self {
+            keys: dbs.clone().map(|db| store.db_len(db) as u64).sum(),
+            data: store.bytes() as u64,
+            overhead: dbs.map(|db| store.overhead_bytes(db) as u64).sum(),
+            clients: 0,
+        }
+    }
+
+    fn before_databases(&self) -> [Figure; 13] {
+        let all = self.data + self.clients;
+        [
+            ("peak.allocated", Whole(all)),
+            ("total.allocated", Whole(all)),
+            ("startup.allocated", Whole(0)),
+            ("replication.backlog", Whole(0)),
+            ("replicas.repl.buffer", Whole(0)),
+            ("clients.slaves", Whole(0)),
+            ("clients.normal", Whole(self.clients)),
+            ("cluster.links", Whole(0)),
+            ("cluster.slot_import", Whole(0)),
+            ("cluster.slot_export", Whole(0)),
+            ("aof.buffer", Whole(0)),
+            ("lua.caches", Whole(0)),
+            ("functions.caches", Whole(0)),
+        ]
+    }
+
+    fn after_databases(&self) -> [Figure; 21] {
+        let all = self.data + self.clients;
+        let dataset = self.data - self.overhead;
+        let per_key = dataset.checked_div(self.keys).unwrap_or(0);
+        [
+            ("overhead.db.hashtable.lut", Whole(self.overhead)),
+            ("overhead.db.hashtable.rehashing", Whole(0)),
+            ("overhead.total", Whole(self.overhead + self.clients)),
+            ("db.dict.rehashing.count", Whole(0)),
+            ("keys.count", Whole(self.keys)),
+            ("keys.bytes-per-key", Whole(per_key)),
+            ("dataset.bytes", Whole(dataset)),
+            ("dataset.percentage", Fraction(percentage(dataset, all))),
+            ("peak.percentage", Fraction(percentage(all, all))),
+            ("allocator.allocated", Whole(all)),
+            ("allocator.active", Whole(all)),
+            ("allocator.resident", Whole(all)),
+            ("allocator.muzzy", Whole(0)),
+            ("allocator-fragmentation.ratio", Fraction(1.0)),
+            ("allocator-fragmentation.bytes", Whole(0)),
+            ("allocator-rss.ratio", Fraction(1.0)),
+            ("allocator-rss.bytes", Whole(0)),
+            ("rss-overhead.ratio", Fraction(1.0)),
+            ("rss-overhead.bytes", Whole(0)),
+            ("fragmentation", Fraction(1.0)),
+            ("fragmentation.bytes", Whole(0)),
+        ]
+    }
+}
+
+/// Two decimals are enough for people.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a percentage of bytes needs no more"
+)]
+fn percentage(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    (part as f64 * 10_000.0 / whole as f64).round() / 100.0
+}
+
+/// What a deadline takes in the list of all.
+const DEADLINE_BYTES: u64 = 16;

@@ -1,0 +1,47 @@
+//! `SWAPDB index1 index2`
+//!
+//! Swaps two databases: every client sees the other one's keys under the number it selected.
+//!
+//! Behaviour worth knowing:
+//! - Blocked readers stay with the number of their database, and are served by what came there.
+
+use tailrace_protocol::ReplyWriter;
+
+use super::db_args;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::error::KeyspaceError;
+use crate::spec::Acl;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "swapdb",
+    arity: 3,
+    flags: Flags::WRITE.and(Flags::FAST),
+    acl: Acl::KEYSPACE.and(Acl::DANGEROUS),
+    group: Group::Server,
+    summary: "Swaps two databases.",
+    since: "4.0.0",
+    complexity: "O(N), N being the number of keys that clients watch or wait for.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let one = db_args::number(args.bytes()?, KeyspaceError::FirstDbIndex)?;
+    let other = db_args::number(args.bytes()?, KeyspaceError::SecondDbIndex)?;
+    let one = db_args::existing(one, call.store())?;
+    let other = db_args::existing(other, call.store())?;
+
+    call.store().swap_dbs(one, other);
+
+    reply.ok();
+    Ok(Flow::Done)
+}
