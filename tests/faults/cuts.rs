@@ -14,7 +14,7 @@ const PIPELINE: &str = "*1\r\n$4\r\nPING\r\n\
     NOSUCH thing\r\n\
     MULTI\nXLEN s\n*2\r\n$4\r\nXLEN\r\n$1\r\ns\r\nEXEC\r\n\
     XREAD COUNT 1 BLOCK 0 STREAMS s 0\r\n\
-    *3\r\n$7\r\nHELLO\r\n$1\r\n3\r\n\r\n\r\n\
+    *2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n\r\n\r\n\
     PING \"\\x41\\n\"\r\n\
     *1\r\n!4\r\nPING\r\n";
 

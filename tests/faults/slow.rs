@@ -6,7 +6,7 @@ use tailrace_tests::settle;
 use tailrace_tests::start;
 
 /// A reply of a thousand bytes and its header.
-const REPLY_BYTES: usize = 1_008;
+const REPLY_BYTES: usize = 1_009;
 
 fn ask(client: &Caller, times: usize) {
     let word = "x".repeat(1_000);

@@ -23,7 +23,7 @@ pub(super) async fn live(world: Rc<World>) {
     loop {
         let (key, group) = (*world.pick(&KEYS), *world.pick(&GROUPS));
         look(&world, &mut line, key, group).await.unwrap();
-        for _ in 0..world.below(50) {
+        for _ in 0..world.below(20) {
             turn().await;
         }
     }

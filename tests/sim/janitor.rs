@@ -15,7 +15,7 @@ pub(super) async fn live(world: Rc<World>) {
         let mut line = Line::frail(&world);
         // A connection that broke is replaced; what became of its last command is found out at the end.
         while tidy(&world, &mut line).await.is_some() {
-            for _ in 0..world.below(100) {
+            for _ in 0..world.below(40) {
                 turn().await;
             }
         }

@@ -24,7 +24,7 @@ pub(super) async fn live(world: Rc<World>, name: usize) {
                 world.note(&format!("producer {name}: its connection broke"));
                 break;
             }
-            for _ in 0..world.below(20) {
+            for _ in 0..world.below(60) {
                 turn().await;
             }
         }

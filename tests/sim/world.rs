@@ -123,7 +123,7 @@ impl World {
 
     /// Time goes on, and now and then the wall clock is set back as an operator would.
     fn let_time_pass(&self) {
-        if self.one_in(50) {
+        if self.one_in(100) {
             let wall = self.clock.now().unix().0;
             let back = self.below(5_000) as u64;
             self.clock.set_wall(UnixMillis(wall.saturating_sub(back)));
@@ -153,6 +153,17 @@ impl World {
     }
 }
 
+/// What led to a failure.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let trace = self.trace.borrow();
+            let shown = trace.len().saturating_sub(TRACE_LINES_SHOWN);
+            println!("{}", trace[shown..].join("\n"));
+        }
+    }
+}
+
 /// Ends the turn of the actor that awaits it.
 pub(super) async fn turn() {
     let mut is_over = false;
@@ -163,6 +174,8 @@ pub(super) async fn turn() {
     .await;
 }
 
+/// Lines of the trace that a failure shows.
+const TRACE_LINES_SHOWN: usize = 60;
 /// When a run begins.
 const START: UnixMillis = UnixMillis(1_000_000);
 const PRODUCERS: usize = 3;
