@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use tailrace_server::COMMANDS;
+
 /// Protocol is framing, storage is data structures, and neither knows the other or may grow a runtime.
 /// The codec part of `tokio-util` brings traits only.
 #[test]
@@ -68,6 +70,25 @@ fn every_file_says_what_it_is_for() {
             "{} has no first line of documentation",
             path.display()
         );
+    }
+}
+
+/// A command without a transcript is a command that nobody has shown to work.
+#[test]
+fn every_command_has_a_transcript() {
+    let said: String = files_below(&root().join("tests/transcripts"), "txt")
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap().to_lowercase())
+        .collect();
+    let shown = |name: &str| {
+        let words = format!("> {}", name.replace('|', " "));
+        said.contains(&format!("{words} ")) || said.contains(&format!("{words}\n"))
+    };
+    for command in COMMANDS {
+        let names = command.subcommands.iter().map(|subcommand| subcommand.name);
+        for name in names.chain([command.name]) {
+            assert!(shown(name), "{name} has no transcript");
+        }
     }
 }
 

@@ -107,6 +107,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// The memory that commands take which are not whole, and replies that have not left.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.input_bytes + self.out.len() + self.link.waiting()
+    }
+
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()

@@ -326,6 +326,7 @@ impl State {
         self.store.set_now(now.unix());
         self.store.expire_due(EXPIRE_SLICE);
         if self.stats.rates.is_due(now.mono) {
+            self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);
             self.stats.rates.keep(totals);
         }

@@ -24,6 +24,7 @@ mod listener;
 pub mod open_files;
 pub mod options;
 pub mod panic;
+mod process;
 pub mod pubsub;
 mod rates;
 mod serve;

@@ -61,6 +61,8 @@ pub struct State {
     pub shutdown: Option<Shutdown>,
     /// What went wrong for good, if a command panicked.
     pub fault: Option<String>,
+    /// The most memory that data and clients took.
+    pub(crate) peak_bytes: u64,
     /// The client whose command runs.
     pub(crate) caller: Option<ClientId>,
     /// Pushes for the caller, to follow the reply of its command.
@@ -109,6 +111,7 @@ impl State {
             in_exec: false,
             shutdown: None,
             fault: None,
+            peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
             touched: Vec::new(),

@@ -53,20 +53,24 @@
 //! | `@raw a "bytes"` | sends bytes as they are; all replies follow as `a<` lines |
 //! | `@repeat a 1000 XADD s {n}-1 f v` | sends that a thousand times, n from 1, before it reads the first reply |
 //! | `@config name value` | CONFIG SET through a connection that the transcript does not see |
-//! | `@tailrace-only reason` | from here to the end of the file nothing is said to the reference |
+//! | `@tailrace-only reason` | from here to the end of the file only Tailrace plays along, and only with a manual clock |
 //!
-//! `UPDATE=1 cargo test -p tailrace-tests` writes down what was really said (to the reference if
-//! `TAILRACE_REFERENCE` is set, else to Tailrace); read the diff as you would read code.
+//! `UPDATE=1 cargo test -p tailrace-tests` writes down what was really said, by the reference if
+//! `TAILRACE_REFERENCE` names its binary and else by Tailrace; read the diff as you would read code.
+//! `TAILRACE_ADDR` names a Tailrace that runs elsewhere; it loses its data.
 //! `TRANSCRIPT=part-of-a-name` plays only those files.
 
 mod caller;
 mod client;
 mod control;
+mod embedded;
 mod lex;
 mod pattern;
 mod pipe;
 mod player;
 mod record;
+mod reference;
+mod remote;
 mod render;
 mod script;
 mod target;
@@ -78,13 +82,14 @@ pub use caller::start;
 pub use caller::start_with;
 pub use client::Arrival;
 pub use client::Client;
+pub use embedded::Embedded;
 pub use pipe::Far;
 pub use pipe::Near;
 pub use pipe::pipe;
 pub use player::Difference;
 pub use player::Played;
 pub use player::play;
-pub use target::Reference;
-pub use target::Remote;
+pub use reference::Reference;
+pub use remote::Remote;
 pub use target::Target;
 pub use value::Value;

@@ -165,7 +165,9 @@ impl Player<'_> {
                 self.configure(&words)?;
             }
             "repeat" => return self.repeat(rest).map(Some),
-            "tailrace-only" => self.is_skipping = self.target.is_reference(),
+            "tailrace-only" => {
+                self.is_skipping = self.target.is_reference() || !self.target.has_manual_clock();
+            }
             other => return Err(format!("no directive @{other} ({})", step.line)),
         }
         Ok(None)

@@ -12,6 +12,7 @@ mod discard;
 mod echo;
 mod encode;
 mod exec;
+mod info;
 mod exists;
 mod expire;
 mod expiry_args;
@@ -22,7 +23,6 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod help;
 mod incr;
 mod incrbyfloat;
 mod key_type;
@@ -95,6 +95,7 @@ pub static COMMANDS: &[&Spec] = &[
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
+    &info::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
     &expire::EXPIRE,
