@@ -24,6 +24,7 @@ mod listener;
 pub mod open_files;
 pub mod options;
 pub mod panic;
+mod process;
 pub mod pubsub;
 mod rates;
 mod serve;
@@ -36,6 +37,7 @@ pub mod stats;
 mod timer;
 mod timing;
 pub mod transaction;
+mod upkeep;
 
 pub use clock::Clock;
 pub use clock::ManualClock;

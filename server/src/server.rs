@@ -107,7 +107,9 @@ impl Builder {
         let now = clock.now();
         let info = ServerInfo {
             started_at: now.wall,
-            run_id: sockets::run_id(),
+            run_id: sockets::random_id(),
+            replication_id: sockets::random_id(),
+            listeners: sockets.describe(settings),
             port: sockets.port,
             executable: std::env::current_exe()
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
@@ -190,6 +192,7 @@ impl Server {
                 laddr: "embedded:0".to_owned(),
                 unix: false,
                 local: true,
+                fd: -1,
             },
         );
     }

@@ -70,6 +70,20 @@ impl Sockets {
         addrs.filter_map(Result::ok).collect()
     }
 
+    /// What `INFO` says of each kind of socket.
+    pub(crate) fn describe(&self, settings: &Settings) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.tcp.is_empty() {
+            let bind = settings.bind.iter().map(|addr| format!("bind={addr}"));
+            let bind: Vec<String> = bind.collect();
+            lines.push(format!("name=tcp,{},port={}", bind.join(","), self.port));
+        }
+        if let Some((path, _)) = &self.unix {
+            lines.push(format!("name=unix,bind={path}"));
+        }
+        lines
+    }
+
     /// Starts to accept on all of them; gives the path of the Unix socket.
     pub(crate) fn listen(self, acceptor: &Acceptor) -> Result<Option<String>, StartError> {
         for listener in self.tcp {
@@ -150,7 +164,7 @@ fn listen_on(ip: IpAddr, port: u16, backlog: i32) -> io::Result<TcpListener> {
 }
 
 /// 40 hexadecimal digits that no other run has.
-pub(crate) fn run_id() -> String {
+pub(crate) fn random_id() -> String {
     let mut id = String::with_capacity(48);
     for _ in 0..3 {
         let _ = write!(id, "{:016x}", seed());

@@ -18,7 +18,10 @@ use crate::stats::Stats;
 pub(crate) struct Timing {
     /// Counts the batches from one sample to the next.
     batches: u32,
-    is_sample: bool,
+    /// The first batch was a sample, so that there is something to show from the start.
+    has_begun: bool,
+    /// How many batches this one counts for; 0 if it is not a sample.
+    weight: u64,
     is_exact: bool,
     /// The fast commands since the last reading, if this batch is a sample.
     sampled: Vec<&'static Spec>,
@@ -30,8 +33,10 @@ impl Timing {
     /// A batch begins, right after a reading.
     pub(crate) fn begin(&mut self, slow_above_micros: Option<u64>) {
         self.batches += 1;
-        self.is_sample = self.batches >= SAMPLE_EVERY;
-        if self.is_sample {
+        self.weight = 0;
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        if is_first || self.batches >= SAMPLE_EVERY {
+            self.weight = u64::from(self.batches);
             self.batches = 0;
         }
         self.is_exact = slow_above_micros.is_some_and(|micros| micros < EXACT_BELOW_MICROS);
@@ -46,7 +51,7 @@ impl Timing {
         if self.is_exact || !spec.flags.has(Flags::FAST) {
             return true;
         }
-        if self.is_sample {
+        if self.weight > 0 {
             self.sampled.push(spec);
         }
         false
@@ -72,7 +77,7 @@ impl Timing {
             stats.by_command.of(spec).nanos += share;
         }
         for spec in self.sampled.drain(..) {
-            stats.by_command.of(spec).nanos += share * u64::from(SAMPLE_EVERY);
+            stats.by_command.of(spec).nanos += share * self.weight;
         }
         self.since_reading = 0;
         share / 1_000
@@ -102,7 +107,7 @@ mod tests {
     fn the_sum_over_many_fast_calls_is_right() {
         let (mut timing, mut stats) = (Timing::default(), Stats::default());
         let mut clock = 0;
-        for _ in 0..SAMPLE_EVERY * 100 {
+        for _ in 0..=SAMPLE_EVERY * 100 {
             timing.begin(Some(10_000));
             let from = Instant(clock);
             for _ in 0..4 {

@@ -16,17 +16,21 @@ pub(crate) const fn is_due(deadline: UnixMillis, now: UnixMillis) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     ordered: BTreeSet<(UnixMillis, RecordIndex)>,
+    /// Invariant: all deadlines added up.
+    sum: u128,
 }
 
 impl Deadlines {
     pub(crate) fn insert(&mut self, deadline: UnixMillis, index: RecordIndex) {
         let added = self.ordered.insert((deadline, index));
         debug_assert!(added, "a key has one deadline");
+        self.sum += u128::from(deadline.0);
     }
 
     pub(crate) fn remove(&mut self, deadline: UnixMillis, index: RecordIndex) {
         let removed = self.ordered.remove(&(deadline, index));
         debug_assert!(removed, "every deadline of a key is listed");
+        self.sum -= u128::from(deadline.0);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -35,6 +39,14 @@ impl Deadlines {
 
     pub(crate) fn contains(&self, deadline: UnixMillis, index: RecordIndex) -> bool {
         self.ordered.contains(&(deadline, index))
+    }
+
+    /// Returns how far the deadlines lie after `now` on average; zero if there is none.
+    pub(crate) fn average_after(&self, now: UnixMillis) -> Millis {
+        let count = self.ordered.len() as u128;
+        let average = self.sum.checked_div(count).unwrap_or(0);
+        let after = average.saturating_sub(u128::from(now.0));
+        Millis(u64::try_from(after).unwrap_or(u64::MAX))
     }
 
     /// Returns the soonest deadline and its key.

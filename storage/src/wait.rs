@@ -156,6 +156,11 @@ impl WaitList {
         })
     }
 
+    /// How many wait until a deadline only.
+    pub fn deadline_count(&self) -> usize {
+        self.deadlines.len()
+    }
+
     /// The earliest deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|&(deadline, _)| deadline)

@@ -106,6 +106,12 @@ impl Store {
         self.keyspaces[db].deadlines().len()
     }
 
+    /// Returns how long the keys of a database that have a deadline will live on average.
+    #[must_use]
+    pub fn lifetime_average(&self, db: usize) -> Millis {
+        self.keyspaces[db].deadlines().average_after(self.now)
+    }
+
     /// Returns the keys of a database and their values, without those that are due. Leaves no trace.
     pub fn keys(&self, db: usize) -> impl Iterator<Item = (&[u8], &Value)> {
         self.keyspaces[db]

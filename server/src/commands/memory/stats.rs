@@ -9,6 +9,8 @@
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Store;
 
+use self::Value::Fraction;
+use self::Value::Whole;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -63,9 +65,6 @@ enum Value {
     Whole(u64),
     Fraction(f64),
 }
-
-use Value::Fraction;
-use Value::Whole;
 
 fn write(reply: &mut ReplyWriter<'_>, figures: &[Figure]) {
     for (name, value) in figures {

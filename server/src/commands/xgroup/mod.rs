@@ -17,7 +17,7 @@ use tailrace_storage::Store;
 use tailrace_storage::Stream;
 use tailrace_storage::Value;
 
-use super::help;
+use super::encode;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -61,22 +61,30 @@ fn run_help(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    help::write(
+    encode::help(
         reply,
         "XGROUP",
         &[
-            "CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <count>]",
-            "    Make a group that reads what comes after the ID; $ is the last one of the stream.",
-            "    MKSTREAM makes an empty stream if there is none. ENTRIESREAD says how many entries",
-            "    lie before the ID.",
-            "CREATECONSUMER <key> <group> <consumer>",
-            "    Make a consumer.",
-            "DELCONSUMER <key> <group> <consumer>",
-            "    Remove a consumer and all that it has pending.",
-            "DESTROY <key> <group>",
-            "    Remove a group, its consumers and all that they have pending.",
-            "SETID <key> <group> <id|$> [ENTRIESREAD <count>]",
-            "    Let a group go on after another ID.",
+            (
+                "CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <count>]",
+                "Make a group that reads what comes after the ID; $ is the last of the stream.",
+            ),
+            (
+                "CREATECONSUMER <key> <group> <consumer>",
+                "Make a consumer.",
+            ),
+            (
+                "DELCONSUMER <key> <group> <consumer>",
+                "Remove a consumer and all that it has pending.",
+            ),
+            (
+                "DESTROY <key> <group>",
+                "Remove a group, its consumers and all that they have pending.",
+            ),
+            (
+                "SETID <key> <group> <id|$> [ENTRIESREAD <count>]",
+                "Let a group go on after another ID.",
+            ),
         ],
     );
     Ok(Flow::Done)

@@ -14,7 +14,7 @@ use tailrace_storage::Presence;
 use tailrace_storage::Stream;
 use tailrace_storage::WaitList;
 
-use super::help;
+use super::encode;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -50,16 +50,16 @@ fn run_help(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    help::write(
+    encode::help(
         reply,
         "XINFO",
         &[
-            "CONSUMERS <key> <group>",
-            "    List the consumers of a group.",
-            "GROUPS <key>",
-            "    List the groups of a stream.",
-            "STREAM <key> [FULL [COUNT <count>]]",
-            "    Describe a stream; FULL also lists its entries, groups and pending entries.",
+            ("CONSUMERS <key> <group>", "List the consumers of a group."),
+            ("GROUPS <key>", "List the groups of a stream."),
+            (
+                "STREAM <key> [FULL [COUNT <count>]]",
+                "Describe a stream; FULL also lists its entries, groups and pending entries.",
+            ),
         ],
     );
     Ok(Flow::Done)

@@ -1,0 +1,38 @@
+//! The section about the clients.
+
+use super::text::Text;
+use crate::call::Call;
+use crate::gate::Hold;
+
+pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
+    let now = call.now.mono;
+    let state = &*call.state;
+    let (blocking_keys, group_keys) = state.waits.key_counts();
+    let subscribers = state.clients.iter().filter(|client| client.is_subscriber());
+    let watching = state.clients.iter();
+    let watching = watching.filter(|client| !client.watches.keys.is_empty());
+    text.field("connected_clients", state.clients.len());
+    text.field("cluster_connections", 0);
+    text.field("maxclients", state.config.settings().maxclients);
+    text.field(
+        "blocked_clients",
+        state.waits.len() + state.gate.held_count(),
+    );
+    text.field("tracking_clients", 0);
+    text.field("pubsub_clients", subscribers.count());
+    text.field("watching_clients", watching.count());
+    text.field("clients_in_timeout_table", state.waits.deadline_count());
+    text.field("total_watched_keys", state.watch_list.len());
+    text.field("total_blocking_keys", blocking_keys);
+    text.field("total_blocking_keys_on_nokey", group_keys);
+    let (reason, actions) = match state.gate.holds() {
+        None => ("none", "none"),
+        Some(Hold::All) => ("client_pause", "all"),
+        Some(Hold::Writes) => ("client_pause", "write"),
+    };
+    text.field("paused_reason", reason);
+    text.field("paused_actions", actions);
+    let until = state.gate.deadline().unwrap_or(now);
+    let paused_millis = until.0.saturating_sub(now.0).div_ceil(1_000);
+    text.field("paused_timeout_milliseconds", paused_millis);
+}

@@ -1,0 +1,107 @@
+//! The sections about memory, processor time and keys.
+//!
+//! `used_memory` is what the data of this server and the buffers of its clients take, not what the
+//! process does: a process may hold many servers.
+
+use super::text::Text;
+use crate::call::Call;
+use crate::process;
+
+pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
+    let state = &mut *call.state;
+    let clients: usize = state
+        .clients
+        .iter()
+        .map(|client| client.buffer_bytes())
+        .sum();
+    let (clients, data) = (clients as u64, state.store.bytes() as u64);
+    let used = data + clients;
+    state.peak_bytes = state.peak_bytes.max(used);
+    let (peak, rss) = (state.peak_bytes, process::resident_bytes());
+    text.memory("used_memory", used);
+    if let Some(rss) = rss {
+        text.memory("used_memory_rss", rss);
+    }
+    text.memory("used_memory_peak", peak);
+    let percent = 100.0 * ratio(used, peak);
+    text.field("used_memory_peak_perc", format_args!("{percent:.2}%"));
+    text.field("used_memory_overhead", clients);
+    text.field("used_memory_startup", 0);
+    text.field("used_memory_dataset", data);
+    let percent = 100.0 * ratio(data, used);
+    text.field("used_memory_dataset_perc", format_args!("{percent:.2}%"));
+    if let Some(total) = process::system_memory_bytes() {
+        text.memory("total_system_memory", total);
+    }
+    let settings = state.config.settings();
+    text.memory("maxmemory", settings.maxmemory_bytes);
+    text.field("maxmemory_policy", "noeviction");
+    if let Some(rss) = rss {
+        let fragmentation = ratio(rss, used);
+        text.field(
+            "mem_fragmentation_ratio",
+            format_args!("{fragmentation:.2}"),
+        );
+        text.field("mem_fragmentation_bytes", rss.saturating_sub(used));
+    }
+    // The limit is compared with the data alone.
+    text.field("mem_not_counted_for_evict", clients);
+    text.fields(
+        &[
+            "mem_replication_backlog",
+            "mem_total_replication_buffers",
+            "mem_clients_slaves",
+        ],
+        0,
+    );
+    text.field("mem_clients_normal", clients);
+    text.fields(
+        &[
+            "mem_cluster_links",
+            "mem_aof_buffer",
+            "active_defrag_running",
+            "lazyfree_pending_objects",
+        ],
+        0,
+    );
+}
+
+/// Processor time of the whole process, as far as the system tells.
+pub(super) fn write_cpu(_: &mut Call<'_>, text: &mut Text) {
+    let Some(used) = process::processor_time() else {
+        return;
+    };
+    text.field("used_cpu_sys", format_args!("{:.6}", used.system_s));
+    text.field("used_cpu_user", format_args!("{:.6}", used.user_s));
+    text.fields(
+        &["used_cpu_sys_children", "used_cpu_user_children"],
+        "0.000000",
+    );
+}
+
+pub(super) fn write_keyspace(call: &mut Call<'_>, text: &mut Text) {
+    let store = &call.state.store;
+    for db in 0..store.databases() {
+        let (keys, expires) = (store.db_len(db), store.deadline_count(db));
+        if keys > 0 {
+            let avg_ttl = store.lifetime_average(db).0;
+            text.field(
+                &format!("db{db}"),
+                format_args!(
+                    "keys={keys},expires={expires},avg_ttl={avg_ttl},keys_with_volatile_items=0"
+                ),
+            );
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "two digits after the point are shown"
+)]
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    part as f64 / whole as f64
+}

@@ -1,0 +1,50 @@
+//! The section about the program and its host.
+
+use super::text::Text;
+use crate::call::Call;
+use crate::config::Compat;
+use crate::process;
+use crate::server_info;
+
+pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
+    let now = call.now.wall;
+    let (info, settings) = (&call.state.info, call.state.config.settings());
+    match settings.compat {
+        Compat::Valkey => {
+            text.field("redis_version", server_info::REDIS_VERSION_OF_VALKEY);
+            text.field("server_name", "valkey");
+            text.field("valkey_version", server_info::VALKEY_VERSION);
+            text.field("valkey_release_stage", "ga");
+            if !settings.extended_redis_compatibility {
+                text.field("server_mode", "standalone");
+            }
+        }
+        Compat::Redis => text.field("redis_version", server_info::REDIS_VERSION),
+    }
+    // Tools that know Redis look for this name, those that know Valkey for the other one.
+    text.field("redis_mode", "standalone");
+    text.field("tailrace_version", server_info::VERSION);
+    text.field("os", process::system());
+    text.field("arch_bits", usize::BITS);
+    text.field("multiplexing_api", "tokio");
+    text.field("process_id", std::process::id());
+    text.field("process_supervised", "no");
+    text.field("run_id", &info.run_id);
+    text.field("tcp_port", info.port);
+    text.field("server_time_usec", now.0);
+    let uptime = now.0.saturating_sub(info.started_at.0) / 1_000_000;
+    text.field("uptime_in_seconds", uptime);
+    text.field("uptime_in_days", uptime / (24 * 60 * 60));
+    text.fields(&["hz", "configured_hz", "clients_hz"], 10);
+    let lru_clock = (now.0 / 1_000_000) & LRU_CLOCK_MASK;
+    text.field("lru_clock", lru_clock);
+    text.field("executable", &info.executable);
+    text.field("config_file", &info.config_file);
+    text.field("io_threads_active", 0);
+    for (number, listener) in info.listeners.iter().enumerate() {
+        text.field(&format!("listener{number}"), listener);
+    }
+}
+
+/// The reference keeps 24 bits of the time in seconds.
+const LRU_CLOCK_MASK: u64 = 0xFF_FFFF;

@@ -1,0 +1,122 @@
+//! Plays `transcripts/*.txt` to the reference server, and to Tailrace.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use tailrace_tests::Embedded;
+use tailrace_tests::Played;
+use tailrace_tests::Reference;
+use tailrace_tests::Remote;
+use tailrace_tests::Target;
+use tailrace_tests::play;
+
+/// The transcripts are what the reference says; without this they would only be what somebody thought.
+#[test]
+fn the_reference_says_what_the_transcripts_say() {
+    let Some(binary) = Reference::binary() else {
+        return skip("the reference server, since TAILRACE_REFERENCE does not name one");
+    };
+    let start = || -> Box<dyn Target> { Box::new(Reference::start(&binary).unwrap()) };
+    play_all(&start, PLAYERS, is_updating());
+}
+
+/// What is said here is what the reference says.
+#[test]
+#[ignore = "the commands that tell who waits, and most others, are still to come"]
+fn tailrace_says_what_the_transcripts_say() {
+    let start = || -> Box<dyn Target> { Box::new(Embedded::start().unwrap()) };
+    play_all(
+        &start,
+        PLAYERS,
+        is_updating() && Reference::binary().is_none(),
+    );
+}
+
+/// For a Tailrace that runs elsewhere, such as the binary as it is released.
+#[test]
+fn a_server_elsewhere_says_what_the_transcripts_say() {
+    let Some(address) = Remote::address_given() else {
+        return skip("a Tailrace elsewhere, since TAILRACE_ADDR does not name one");
+    };
+    let start = || -> Box<dyn Target> { Box::new(Remote::empty(&address).unwrap()) };
+    play_all(&start, 1, false);
+}
+
+/// Says so where it is seen: what a test prints is not shown while it passes.
+fn skip(what: &str) {
+    let line = format!("skipped: transcripts against {what} (.ci/run does that)\n");
+    // Nobody may be listening.
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+fn is_updating() -> bool {
+    env::var_os("UPDATE").is_some()
+}
+
+/// Plays each transcript to a server of its own and fails with all that differed.
+fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_updating: bool) {
+    let paths = paths();
+    assert!(!paths.is_empty(), "no transcripts found");
+    let next = AtomicUsize::new(0);
+    let report = Mutex::new(String::new());
+    thread::scope(|scope| {
+        for _ in 0..players {
+            scope.spawn(|| {
+                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let differences = play_one(path, start().as_mut(), is_updating);
+                    report.lock().unwrap().push_str(&differences);
+                }
+            });
+        }
+    });
+    let report = report.into_inner().unwrap();
+    assert!(report.is_empty(), "\n{report}");
+}
+
+/// Plays one transcript and returns how it differed, in words.
+fn play_one(path: &Path, target: &mut dyn Target, is_updating: bool) -> String {
+    let name = path.file_name().unwrap().to_string_lossy();
+    let want = fs::read_to_string(path).unwrap();
+    let Played { text, differences } = match play(&want, target) {
+        Ok(played) => played,
+        Err(reason) => return format!("{name}: {reason}\n"),
+    };
+    if is_updating && text != want {
+        fs::write(path, text).unwrap();
+    }
+    let mut report = String::new();
+    for difference in differences {
+        writeln!(
+            report,
+            "{name}:{}: {}\n--- want\n{}--- got\n{}",
+            difference.line, difference.input, difference.want, difference.got
+        )
+        .unwrap();
+    }
+    report
+}
+
+fn paths() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let part = env::var("TRANSCRIPT").unwrap_or_default();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "txt"))
+        .filter(|path| path.to_string_lossy().contains(&part))
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Transcripts played at the same time; most of their time is spent waiting.
+const PLAYERS: usize = 4;
