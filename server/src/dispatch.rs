@@ -6,6 +6,7 @@ use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
 use crate::args::Args;
+use crate::args::text;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
@@ -314,7 +315,7 @@ fn aborts_transaction(error: &CommandError) -> bool {
 }
 
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
-    let asked = request.get(1).unwrap_or_default();
+    let asked = text(request.get(1).unwrap_or_default());
     CommandError::UnknownSubcommand {
         asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
         container: container.name,
@@ -322,7 +323,7 @@ fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> Command
 }
 
 fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
-    let name = request.get(0).unwrap_or_default();
+    let name = text(request.get(0).unwrap_or_default());
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {
         if args.len() >= ECHO_BYTES_MAX {
@@ -330,6 +331,7 @@ fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
         }
         let room = ECHO_BYTES_MAX - args.len();
         args.push(b'\'');
+        let arg = text(arg);
         args.extend_from_slice(&arg[..arg.len().min(room)]);
         args.extend_from_slice(b"' ");
     }
