@@ -207,8 +207,8 @@ impl From<ServerError> for CommandError {
 /// What an error repeats of what a client sent: the reference takes it for a C string, which ends at the
 /// first zero byte.
 pub(crate) fn echo(text: &[u8], bytes_max: usize) -> &[u8] {
-    let end = text.iter().position(|&byte| byte == 0);
-    &text[..end.unwrap_or(text.len()).min(bytes_max)]
+    let text = crate::args::text(text);
+    &text[..text.len().min(bytes_max)]
 }
 
 /// How much of what a client sent an error repeats.
