@@ -15,8 +15,11 @@ use crate::call::Call;
 use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::dispatch;
+use crate::dispatch::Outcome;
+use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::gate::Held;
 use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
@@ -44,8 +47,17 @@ pub(crate) fn park(
     state.parked.insert(waiter, parked);
 }
 
-/// Reacts to everything that changed since the last call.
+/// Reacts to everything that changed since the last call, and runs the commands that the gate was
+/// opened for.
 pub(crate) fn settle(state: &mut State, now: Now) {
+    react(state, now);
+    while let Some(held) = state.gate.take_released() {
+        run_held(state, held, now);
+        react(state, now);
+    }
+}
+
+fn react(state: &mut State, now: Now) {
     while state.store.has_changes() {
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
@@ -125,6 +137,28 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
+/// Executes a command that the gate held, and lets its client go on.
+fn run_held(state: &mut State, held: Held, now: Now) {
+    let Held {
+        client: id,
+        request,
+    } = held;
+    let client = state.clients.at(id);
+    client.gated = false;
+    let mut out = std::mem::take(&mut client.out);
+    let Outcome { step, .. } = dispatch::execute(state, id, request.as_request(), now, &mut out);
+    let client = state.clients.at(id);
+    client.out.splice(..0, out);
+    state.touch(id);
+    if step == Step::Done {
+        resume(state, id);
+    }
+    let client = state.clients.at(id);
+    if client.closing {
+        client.link.close();
+    }
+}
+
 type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
     + 'a;
 
@@ -147,8 +181,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         return;
     };
     let id = parked.client;
+    crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let client = state.clients.at(id);
+    state.store.set_no_touch(client.no_touch);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -171,6 +207,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         }
     };
     if over {
+        state.clients.at(id).commands += 1;
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -189,8 +226,8 @@ fn resume(state: &mut State, id: ClientId) {
     state.touch(id);
     let client = state.clients.at(id);
     client.waiter = None;
-    if client.held {
-        client.held = false;
+    client.argument_bytes = 0;
+    if std::mem::take(&mut client.has_more_input) {
         client.link.wake();
     }
 }

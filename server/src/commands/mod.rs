@@ -1,18 +1,22 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod acl;
 mod append;
+mod auth;
+mod client;
 mod command;
+mod commandlog;
 mod config;
 mod copy;
 mod db_args;
 mod dbsize;
+mod debug;
 mod del;
 mod delifeq;
 mod discard;
 mod echo;
 mod encode;
 mod exec;
-mod info;
 mod exists;
 mod expire;
 mod expiry_args;
@@ -23,12 +27,18 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
+mod hello;
 mod incr;
 mod incrbyfloat;
+mod info;
 mod key_type;
 mod keys;
+mod lastsave;
+mod latency;
+mod lolwut;
 mod memory;
 mod mget;
+mod module;
 mod move_key;
 mod mset;
 mod msetex;
@@ -38,22 +48,29 @@ mod persist;
 mod ping;
 mod publish;
 mod pubsub;
+mod quit;
 mod randomkey;
 mod read_args;
 mod rename;
+mod reset;
+mod role;
 mod scan;
 mod select;
 mod set;
 mod setex;
 mod setnx;
 mod setrange;
+mod shutdown;
+mod slowlog;
 mod strlen;
 mod subscribe;
 mod swapdb;
+mod time;
 mod trim_args;
 mod ttl;
 mod unsubscribe;
 mod unwatch;
+mod wait;
 mod watch;
 mod xack;
 mod xadd;
@@ -84,18 +101,22 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &acl::SPEC,
     &append::SPEC,
+    &auth::SPEC,
+    &client::SPEC,
+    &command::SPEC,
+    &config::SPEC,
+    &commandlog::SPEC,
     &copy::SPEC,
     &dbsize::SPEC,
+    &debug::SPEC,
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
-    &command::SPEC,
-    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
-    &info::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
     &expire::EXPIRE,
@@ -110,15 +131,21 @@ pub static COMMANDS: &[&Spec] = &[
     &getrange::GETRANGE,
     &getrange::SUBSTR,
     &getset::SPEC,
+    &hello::SPEC,
     &incr::DECR,
     &incr::DECRBY,
     &incr::INCR,
     &incr::INCRBY,
     &incrbyfloat::SPEC,
+    &info::SPEC,
     &key_type::SPEC,
     &keys::SPEC,
+    &lastsave::SPEC,
+    &latency::SPEC,
+    &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
+    &module::SPEC,
     &move_key::SPEC,
     &mset::MSET,
     &mset::MSETNX,
@@ -129,9 +156,12 @@ pub static COMMANDS: &[&Spec] = &[
     &ping::SPEC,
     &publish::SPEC,
     &pubsub::SPEC,
+    &quit::SPEC,
     &randomkey::SPEC,
     &rename::RENAME,
     &rename::RENAMENX,
+    &reset::SPEC,
+    &role::SPEC,
     &scan::SPEC,
     &select::SPEC,
     &set::SPEC,
@@ -139,10 +169,13 @@ pub static COMMANDS: &[&Spec] = &[
     &setex::SETEX,
     &setnx::SPEC,
     &setrange::SPEC,
+    &shutdown::SPEC,
+    &slowlog::SPEC,
     &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
     &swapdb::SPEC,
+    &time::SPEC,
     &ttl::EXPIRETIME,
     &ttl::PEXPIRETIME,
     &ttl::PTTL,
@@ -150,6 +183,7 @@ pub static COMMANDS: &[&Spec] = &[
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
     &unwatch::SPEC,
+    &wait::SPEC,
     &watch::SPEC,
     &xack::SPEC,
     &xadd::SPEC,

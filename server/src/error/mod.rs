@@ -69,8 +69,8 @@ pub enum CommandError {
     UnknownCommand {
         /// Cut to 128 bytes.
         name: Vec<u8>,
-        /// Each in quotes and followed by a blank; 128 bytes of them.
-        args: Vec<u8>,
+        /// Each in quotes and followed by a blank; 128 bytes of them. `None` says nothing of them.
+        args: Option<Vec<u8>>,
     },
     /// Memory is used up.
     OutOfMemory,
@@ -103,13 +103,14 @@ impl CommandError {
     /// The wire text without the leading `-`. It may hold what a client sent, which need not be text.
     pub(crate) fn wire(&self) -> Vec<u8> {
         match self {
-            Self::UnknownCommand { name, args } => [
-                b"ERR unknown command '",
-                &name[..],
-                b"', with args beginning with: ",
-                &args[..],
-            ]
-            .concat(),
+            Self::UnknownCommand { name, args } => {
+                let mut wire = [b"ERR unknown command '", &name[..], b"'"].concat();
+                if let Some(args) = args {
+                    wire.extend_from_slice(b", with args beginning with: ");
+                    wire.extend_from_slice(args);
+                }
+                wire
+            }
             Self::UnknownSubcommand { asked, container } => [
                 b"ERR unknown subcommand '",
                 &asked[..],
@@ -127,6 +128,7 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
+            Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
             Self::Server(error) => error.wire(),
             other => other.to_string().into_bytes(),
