@@ -168,11 +168,15 @@ impl State {
 
     /// Sends something to a client outside of its replies: a message, an invalidation.
     ///
-    /// What goes to the caller itself follows the reply of its command.
+    /// What goes to the caller itself follows the reply of its command. Who is about to leave hears
+    /// nothing more.
     pub fn push(&mut self, to: ClientId, write: impl FnOnce(&mut ReplyWriter<'_>)) {
         let Some(client) = self.clients.get_mut(to) else {
             return;
         };
+        if client.closing {
+            return;
+        }
         let version = client.version;
         if self.caller == Some(to) {
             write(&mut ReplyWriter::new(&mut self.deferred, version));
