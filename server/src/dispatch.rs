@@ -6,7 +6,6 @@ use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
 use crate::args::Args;
-use crate::args::text;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
@@ -16,6 +15,7 @@ use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
 use crate::error::ServerError;
+use crate::error::echo;
 use crate::gate::Hold;
 use crate::serve;
 use crate::spec::Flags;
@@ -315,15 +315,15 @@ fn aborts_transaction(error: &CommandError) -> bool {
 }
 
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
-    let asked = text(request.get(1).unwrap_or_default());
+    let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
-        asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+        asked: echo(asked, ECHO_BYTES_MAX).to_vec(),
         container: container.name,
     }
 }
 
 fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
-    let name = text(request.get(0).unwrap_or_default());
+    let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {
         if args.len() >= ECHO_BYTES_MAX {
@@ -331,12 +331,11 @@ fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
         }
         let room = ECHO_BYTES_MAX - args.len();
         args.push(b'\'');
-        let arg = text(arg);
-        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(echo(arg, room));
         args.extend_from_slice(b"' ");
     }
     CommandError::UnknownCommand {
-        name: name[..name.len().min(ECHO_BYTES_MAX)].to_vec(),
+        name: echo(name, ECHO_BYTES_MAX).to_vec(),
         args: (compat == Compat::Valkey || !args.is_empty()).then_some(args),
     }
 }

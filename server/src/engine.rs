@@ -104,14 +104,25 @@ impl Engine {
     }
 
     /// Runs `act` on the state, and whatever follows from it.
+    ///
+    /// # Panics
+    ///
+    /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
-        state.begin(now);
-        let result = act(state, now);
-        serve::settle(state, now);
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            state.begin(now);
+            let result = act(state, now);
+            serve::settle(state, now);
+            result
+        }));
+        let result = result.unwrap_or_else(|panic| {
+            state.note_fault();
+            std::panic::resume_unwind(panic)
+        });
         let links = state.collect(now);
         self.note_deadline(state, now, deadline);
         drop(guard);
@@ -206,6 +217,9 @@ impl Engine {
     pub(crate) fn on_time(&self) -> Option<Instant> {
         let mut next = None;
         self.with(|state, now| {
+            if state.fault.is_some() {
+                return;
+            }
             serve::expire(state, now);
             state.upkeep(now.mono);
             serve::settle(state, now);
@@ -303,9 +317,7 @@ impl Engine {
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
-                if slow_above.is_some_and(|above| micros >= above) {
-                    state.log_slow(id, spec, request, now, micros);
-                }
+                state.log_if_slow(id, spec, request, now, micros);
                 now = read;
             }
         }
@@ -360,11 +372,7 @@ impl InputLimits {
 impl State {
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
     fn on_fault(&mut self, id: ClientId) -> Executed {
-        let command = crate::panic::command();
-        let fault = self.fault.get_or_insert_with(|| {
-            format!("a fault in the command '{command}' stopped this server")
-        });
-        let text = format!("ERR {fault}");
+        let text = format!("ERR {}", self.note_fault());
         if let Some(client) = self.clients.get_mut(id) {
             client.closing = true;
             ReplyWriter::new(&mut client.out, client.version).error(text);
@@ -372,11 +380,23 @@ impl State {
         Executed::GONE
     }
 
+    /// Keeps that a command panicked, unless an earlier one did.
+    fn note_fault(&mut self) -> &str {
+        let command = crate::panic::command();
+        self.fault.get_or_insert_with(|| {
+            let fault = format!("a fault in the command '{command}' stopped this server");
+            tracing::error!("{fault}: every command is refused from now on");
+            fault
+        })
+    }
+
     /// Sets the instant of what follows, and removes keys that are due by then.
     fn begin(&mut self, now: Now) {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
-        self.store.expire_due(EXPIRE_SLICE);
+        if !self.is_active_expiry_off {
+            self.store.expire_due(EXPIRE_SLICE);
+        }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);
@@ -385,8 +405,7 @@ impl State {
     }
 
     /// Keeps a command that took long.
-    #[cold]
-    fn log_slow(
+    pub(crate) fn log_if_slow(
         &mut self,
         id: ClientId,
         spec: &'static Spec,
@@ -394,7 +413,9 @@ impl State {
         at: Now,
         micros: u64,
     ) {
-        if spec.flags.has(Flags::SKIP_COMMANDLOG) {
+        let above = self.config.settings().slowlog_log_slower_than_us;
+        let is_slow = above.is_some_and(|above| micros >= above);
+        if !is_slow || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
         let client = self.clients.at(id);

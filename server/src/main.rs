@@ -16,7 +16,7 @@ mod startup;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    panic::report_command();
+    panic::report_and_abort();
     let started = Config::from_args(std::env::args_os().skip(1), std::io::stdin());
     let config = match started {
         Ok(Start::Run(config)) => *config,

@@ -16,8 +16,9 @@ pub(crate) fn command() -> &'static str {
     COMMAND.get()
 }
 
-/// Makes a panic name its command before it ends the process. For the binary.
-pub fn report_command() {
+/// Makes a panic name its command, and end the process however the program was built. For the
+/// binary: a fault may have left data half changed, and nobody is to read or change it any more.
+pub fn report_and_abort() {
     let inner = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let command = command();
@@ -25,5 +26,6 @@ pub fn report_command() {
             eprintln!("tailrace: a fault in the command '{command}' ends the server");
         }
         inner(info);
+        std::process::abort();
     }));
 }

@@ -63,6 +63,8 @@ pub struct State {
     pub shutdown: Option<Shutdown>,
     /// What went wrong for good, if a command panicked.
     pub fault: Option<String>,
+    /// Keys that are due stay until somebody asks for them, for tests.
+    pub(crate) is_active_expiry_off: bool,
     /// The most memory that data and clients took.
     pub(crate) peak_bytes: u64,
     /// The client whose command runs.
@@ -115,6 +117,7 @@ impl State {
             in_exec: false,
             shutdown: None,
             fault: None,
+            is_active_expiry_off: false,
             peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
@@ -231,7 +234,11 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
-        let expiry = self.store.next_expiry().map(|at| {
+        let next_expiry = match self.is_active_expiry_off {
+            true => None,
+            false => self.store.next_expiry(),
+        };
+        let expiry = next_expiry.map(|at| {
             let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
             Instant(now.mono.0.saturating_add(micros))
         });

@@ -1,13 +1,16 @@
 //! The command table. To add a command: write its file beside the others, then list its `SPEC` here.
 
+mod acl;
 mod append;
 mod auth;
 mod client;
 mod command;
+mod commandlog;
 mod config;
 mod copy;
 mod db_args;
 mod dbsize;
+mod debug;
 mod del;
 mod delifeq;
 mod discard;
@@ -30,8 +33,12 @@ mod incrbyfloat;
 mod info;
 mod key_type;
 mod keys;
+mod lastsave;
+mod latency;
+mod lolwut;
 mod memory;
 mod mget;
+mod module;
 mod move_key;
 mod mset;
 mod msetex;
@@ -53,6 +60,8 @@ mod set;
 mod setex;
 mod setnx;
 mod setrange;
+mod shutdown;
+mod slowlog;
 mod strlen;
 mod subscribe;
 mod swapdb;
@@ -92,13 +101,16 @@ use crate::spec::Spec;
 
 /// Every command, in no particular order. `COMMAND` lists them by name.
 pub static COMMANDS: &[&Spec] = &[
+    &acl::SPEC,
     &append::SPEC,
     &auth::SPEC,
     &client::SPEC,
     &command::SPEC,
     &config::SPEC,
+    &commandlog::SPEC,
     &copy::SPEC,
     &dbsize::SPEC,
+    &debug::SPEC,
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
@@ -128,8 +140,12 @@ pub static COMMANDS: &[&Spec] = &[
     &info::SPEC,
     &key_type::SPEC,
     &keys::SPEC,
+    &lastsave::SPEC,
+    &latency::SPEC,
+    &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
+    &module::SPEC,
     &move_key::SPEC,
     &mset::MSET,
     &mset::MSETNX,
@@ -153,6 +169,8 @@ pub static COMMANDS: &[&Spec] = &[
     &setex::SETEX,
     &setnx::SPEC,
     &setrange::SPEC,
+    &shutdown::SPEC,
+    &slowlog::SPEC,
     &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,

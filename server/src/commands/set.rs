@@ -10,6 +10,7 @@
 //! - Readers blocked on a stream that is set over get an error if they read for a group.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 use tailrace_storage::SetCondition;
 use tailrace_storage::SetExpiry;
 use tailrace_storage::SetOptions;
@@ -37,9 +38,20 @@ pub(super) const SPEC: Spec = Spec {
             .noted("RW and ACCESS due to the optional `GET` argument"),
     ],
     group: Group::String,
+    key_flags: Some(key_flags),
     summary: "Sets a string, whatever the key holds.",
     ..Spec::of(run)
 };
+
+/// With `GET` the old value is read, too.
+fn key_flags(request: Request<'_>) -> &'static [&'static str] {
+    let is_get = |arg: &[u8]| arg.eq_ignore_ascii_case(b"get");
+    if request.iter().skip(3).any(is_get) {
+        &["RW", "access", "update"]
+    } else {
+        &["OW", "update"]
+    }
+}
 
 fn run(
     call: &mut Call<'_>,

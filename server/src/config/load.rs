@@ -135,7 +135,10 @@ impl Loader {
         let words: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
         let current = &self.config.values[name.row];
         let value = directive.kind.parse(directive.name, &words, current);
-        let value = value.map_err(|problem| error(&problem))?;
+        let value = value.map_err(|problem| match directive.kind {
+            Kind::Directory => error(&format!("{problem}; name a directory that exists")),
+            _ => error(&problem),
+        })?;
         self.config.values[name.row] = self.accumulated(name.row, directive.kind, value);
         self.assigned.retain(|(row, _)| *row != name.row);
         self.assigned.push((name.row, origin.clone()));

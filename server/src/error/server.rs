@@ -43,8 +43,8 @@ pub enum ServerError {
     NoShutdown,
     /// `SHUTDOWN FAILOVER` without a cluster.
     FailoverOutsideCluster,
-    /// `SHUTDOWN` where nothing may wait.
-    ShutdownInExec,
+    /// The server cannot end as it was asked to.
+    ShutdownFailed,
     /// `ACL CAT` of something else.
     NoSuchCategory(Vec<u8>),
     /// A threshold that is no amount of memory.
@@ -95,9 +95,7 @@ impl fmt::Display for ServerError {
             Self::FailoverOutsideCluster => {
                 f.write_str("ERR SHUTDOWN FAILOVER is only supported in cluster mode.")
             }
-            Self::ShutdownInExec => f.write_str(
-                "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client",
-            ),
+            Self::ShutdownFailed => f.write_str("ERR Errors trying to SHUTDOWN. Check logs."),
             Self::Threshold => f.write_str(
                 "ERR argument must be a memory value bigger than 1 and smaller than 4gb",
             ),

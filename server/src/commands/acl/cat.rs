@@ -1,0 +1,59 @@
+//! `ACL CAT [category]`
+//!
+//! Replies with the categories, or with the commands of one, subcommands included.
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::error::ServerError;
+use crate::spec::Acl;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "acl|cat",
+    arity: -2,
+    flags: Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE),
+    group: Group::Server,
+    summary: "Lists the categories of commands, or the commands of one.",
+    since: "6.0.0",
+    complexity: "O(N), N being the number of commands.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if args.len() > 1 {
+        return Err(CommandError::subcommand_syntax(call.spec, args.request()));
+    }
+    let Some(name) = args.next() else {
+        reply.array(Acl::NAMES.len());
+        for (_, name) in Acl::NAMES {
+            reply.bulk(name.as_bytes());
+        }
+        return Ok(Flow::Done);
+    };
+    let category = Acl::of_name(name);
+    if category == Acl::NONE {
+        return Err(ServerError::NoSuchCategory(name[..name.len().min(128)].to_vec()).into());
+    }
+
+    let mark = reply.mark();
+    let mut count = 0;
+    for spec in call.state.commands.all() {
+        let with_subcommands = std::iter::once(spec).chain(spec.subcommands.iter().copied());
+        for spec in with_subcommands.filter(|spec| spec.categories().has(category)) {
+            count += 1;
+            reply.bulk(spec.name.as_bytes());
+        }
+    }
+    reply.insert_array(mark, count);
+    Ok(Flow::Done)
+}

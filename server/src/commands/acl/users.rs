@@ -1,0 +1,125 @@
+//! `ACL GETUSER user`, `ACL LIST`, `ACL USERS` and `ACL WHOAMI`
+//!
+//! Behaviour worth knowing:
+//! - Whether the default user has a password is shown, but not the password's digest.
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const GETUSER: Spec = Spec {
+    name: "acl|getuser",
+    arity: 3,
+    flags: ADMIN_FLAGS,
+    group: Group::Server,
+    summary: "Tells what a user may do.",
+    since: "6.0.0",
+    ..Spec::of(getuser)
+};
+
+pub(super) const LIST: Spec = Spec {
+    name: "acl|list",
+    arity: 2,
+    flags: ADMIN_FLAGS,
+    group: Group::Server,
+    summary: "Lists the users, as a configuration would name them.",
+    since: "6.0.0",
+    ..Spec::of(list)
+};
+
+pub(super) const USERS: Spec = Spec {
+    name: "acl|users",
+    arity: 2,
+    flags: ADMIN_FLAGS,
+    group: Group::Server,
+    summary: "Lists the names of the users.",
+    since: "6.0.0",
+    ..Spec::of(users)
+};
+
+pub(super) const WHOAMI: Spec = Spec {
+    name: "acl|whoami",
+    arity: 2,
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Returns the name of the user that asks.",
+    since: "6.0.0",
+    ..Spec::of(whoami)
+};
+
+const FLAGS: Flags = Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE);
+const ADMIN_FLAGS: Flags = FLAGS.and(Flags::ADMIN);
+
+fn getuser(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if args.bytes()? != DEFAULT {
+        reply.null();
+        return Ok(Flow::Done);
+    }
+    reply.map(7);
+    reply.bulk(b"flags");
+    let has_password = has_password(call);
+    reply.set(if has_password { 1 } else { 2 });
+    reply.bulk(b"on");
+    if !has_password {
+        reply.bulk(b"nopass");
+    }
+    reply.bulk(b"passwords");
+    reply.array(0);
+    let rules = [
+        ("commands", "+@all"),
+        ("keys", "~*"),
+        ("channels", "&*"),
+        ("databases", "alldbs"),
+    ];
+    for (name, rule) in rules {
+        reply.bulk(name.as_bytes());
+        reply.bulk(rule.as_bytes());
+    }
+    reply.bulk(b"selectors");
+    reply.array(0);
+    Ok(Flow::Done)
+}
+
+fn list(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    reply.array(1);
+    reply.bulk(match has_password(call) {
+        true => b"user default on ~* &* +@all",
+        false => b"user default on nopass ~* &* +@all",
+    });
+    Ok(Flow::Done)
+}
+
+fn users(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+    reply.array(1);
+    reply.bulk(DEFAULT);
+    Ok(Flow::Done)
+}
+
+fn whoami(
+    _: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    reply.bulk(DEFAULT);
+    Ok(Flow::Done)
+}
+
+fn has_password(call: &Call<'_>) -> bool {
+    call.state.config.settings().requirepass.is_some()
+}
+
+const DEFAULT: &[u8] = b"default";

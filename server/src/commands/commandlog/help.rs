@@ -1,0 +1,38 @@
+//! `COMMANDLOG HELP`
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::commands::encode;
+use crate::error::CommandError;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "commandlog|help",
+    arity: 2,
+    flags: Flags::LOADING.and(Flags::STALE),
+    group: Group::Server,
+    summary: "Lists the subcommands.",
+    since: "8.1.0",
+    ..Spec::of(run)
+};
+
+fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+    encode::help(
+        reply,
+        "COMMANDLOG",
+        &[
+            (
+                "GET <count> <type>",
+                "The newest entries of a type: slow, large-request or large-reply.",
+            ),
+            ("LEN <type>", "How many entries of a type there are."),
+            ("RESET <type>", "Forget all entries of a type."),
+        ],
+    );
+    Ok(Flow::Done)
+}

@@ -1,0 +1,85 @@
+//! `DEBUG SLEEP seconds`
+//!
+//! Nobody's commands are executed until the time is over; then this one is answered first.
+//!
+//! Behaviour worth knowing:
+//! - What is not a number is no time at all.
+//! - Commands that wait already are answered when their own time is up, as if nobody slept.
+//! - Within `EXEC` the reply does not wait for the end; whatever follows it does.
+
+use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::number::parse_f64;
+use tailrace_storage::Instant;
+use tailrace_storage::Wants;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::call::Waiting;
+use crate::error::CommandError;
+use crate::gate::Hold;
+
+pub(super) fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let micros = micros(args.bytes()?);
+    if micros == 0 {
+        reply.ok();
+        return Ok(Flow::Done);
+    }
+    let until = Instant(call.now.mono.0.saturating_add(micros));
+    call.state.gate.close(Hold::All, until);
+    if call.in_exec() {
+        reply.ok();
+        return Ok(Flow::Done);
+    }
+    Ok(Flow::Wait(Box::new(Sleeping {
+        until,
+        micros,
+        request: args.request().to_owned(),
+    })))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a time out of range is the nearest one in it"
+)]
+fn micros(text: &[u8]) -> u64 {
+    let seconds = parse_f64(text).unwrap_or(0.0);
+    (seconds * 1e6).max(0.0) as u64
+}
+
+struct Sleeping {
+    until: Instant,
+    micros: u64,
+    /// For the slow log, which no reading of the clock would tell of this.
+    request: OwnedRequest,
+}
+
+impl Waiting for Sleeping {
+    fn wants(&self, db: usize) -> Wants {
+        Wants {
+            db,
+            ..Wants::default()
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Some(self.until)
+    }
+
+    fn attempt(&mut self, _: &mut Call<'_>, _: &mut ReplyWriter<'_>) -> Result<bool, CommandError> {
+        Ok(false)
+    }
+
+    fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
+        let (id, spec, now) = (call.id, call.spec, call.now);
+        let request = self.request.as_request();
+        call.state.log_if_slow(id, spec, request, now, self.micros);
+        reply.ok();
+    }
+}

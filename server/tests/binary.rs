@@ -1,0 +1,187 @@
+//! The binary as scripts and supervisors see it: how it starts, what it says when it cannot, how it
+//! ends.
+
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Read;
+use std::io::Write;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::process::Command;
+use std::process::ExitStatus;
+use std::process::Stdio;
+
+/// A process that is ended when the test is.
+struct Process {
+    child: Child,
+    ready: String,
+}
+
+impl Process {
+    /// Starts a server and waits for the line that says where it listens.
+    fn start(args: &[&str]) -> Self {
+        let mut child = spawn(args);
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut ready = String::new();
+        stdout.read_line(&mut ready).unwrap();
+        Self { child, ready }
+    }
+
+    fn client(&self) -> BufReader<TcpStream> {
+        let (_, addrs) = self.ready.split_once("connections on ").unwrap();
+        let addr = addrs.split([',', ' ']).next().unwrap();
+        BufReader::new(TcpStream::connect(addr).unwrap())
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for the end: how it ended, and what it said.
+    fn end(mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        let mut stderr = String::new();
+        let mut pipe = self.child.stderr.take().unwrap();
+        pipe.read_to_string(&mut stderr).unwrap();
+        (status, stderr)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spawn(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_tailrace"))
+        .args(args)
+        .current_dir(std::env::temp_dir())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn ask(client: &mut BufReader<TcpStream>, line: &str) -> String {
+    client.get_mut().write_all(line.as_bytes()).unwrap();
+    client.get_mut().write_all(b"\r\n").unwrap();
+    let mut reply = String::new();
+    client.read_line(&mut reply).unwrap();
+    reply.trim_end().to_owned()
+}
+
+/// What a server that cannot start says; it is one line, and the status is 1.
+fn refusal(args: &[&str]) -> String {
+    let output = spawn(args).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    stderr
+}
+
+#[test]
+fn it_serves_as_soon_as_it_says_so() {
+    let server = Process::start(&["--port", "0"]);
+    assert!(
+        server
+            .ready
+            .contains("Ready to accept connections on 127.0.0.1:")
+    );
+    assert_eq!(ask(&mut server.client(), "PING"), "+PONG");
+}
+
+#[test]
+fn signals_end_it_in_order() {
+    for signal in ["-TERM", "-INT"] {
+        let server = Process::start(&["--port", "0"]);
+        let mut client = server.client();
+        assert_eq!(ask(&mut client, "PING"), "+PONG");
+        server.signal(signal);
+        assert_eq!(client.read_line(&mut String::new()).unwrap(), 0);
+        let (status, stderr) = server.end();
+        assert_eq!(status.code(), Some(0), "{stderr}");
+    }
+}
+
+#[test]
+fn shutdown_ends_it_without_a_reply() {
+    let server = Process::start(&["--port", "0"]);
+    let mut client = server.client();
+    assert_eq!(
+        ask(&mut client, "SHUTDOWN SAVE"),
+        "-ERR Errors trying to SHUTDOWN. Check logs."
+    );
+    assert_eq!(ask(&mut client, "SHUTDOWN NOSAVE NOW"), "");
+    assert_eq!(server.end().0.code(), Some(0));
+}
+
+#[test]
+fn a_panic_ends_it_and_names_the_command() {
+    let server = Process::start(&["--port", "0", "--enable-debug-command", "yes"]);
+    assert_eq!(ask(&mut server.client(), "DEBUG PANIC"), "");
+    let (status, stderr) = server.end();
+    assert_eq!(status.signal(), Some(libc::SIGABRT));
+    assert!(stderr.contains("a fault in the command 'debug' ends the server"));
+    assert!(stderr.contains("commands/debug/mod.rs"), "{stderr}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let stderr = refusal(&["--port", &port, "--bind", "127.0.0.1"]);
+    assert!(
+        stderr.contains(&format!("127.0.0.1 port {port}")),
+        "{stderr}"
+    );
+    assert!(stderr.contains("--port"), "{stderr}");
+}
+
+#[test]
+fn what_is_wrong_with_the_configuration_is_said_in_one_line() {
+    for (args, words) in [
+        (["--maxclients", "many"], "maxclients: argument"),
+        (["--dir", "/no/such/place"], "name a directory that exists"),
+        (["--no-such-option", "1"], "unknown option"),
+        (["--logfile", "/no/such/place/log"], "create it"),
+        (["--appendonly", "yes"], "appendonly"),
+        (["--unixsocket", "/no/such/place/socket"], "--unixsocket"),
+    ] {
+        let stderr = refusal(&[args[0], args[1], "--port", "0"]);
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    let stderr = refusal(&["/no/such/file.conf"]);
+    assert!(stderr.contains("check its path"), "{stderr}");
+}
+
+#[test]
+fn a_pid_file_that_cannot_be_written_is_done_without() {
+    let server = Process::start(&["--port", "0", "--pidfile", "/no/such/place/pid"]);
+    assert_eq!(ask(&mut server.client(), "PING"), "+PONG");
+    server.signal("-TERM");
+    let (status, stderr) = server.end();
+    assert_eq!(status.code(), Some(0));
+    assert!(stderr.contains("pidfile /no/such/place/pid"), "{stderr}");
+}
+
+#[test]
+fn many_find_ports_at_once() {
+    let children: Vec<Child> = (0..32).map(|_| spawn(&["--port", "0"])).collect();
+    let servers = children.into_iter().map(|mut child| {
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut ready = String::new();
+        stdout.read_line(&mut ready).unwrap();
+        Process { child, ready }
+    });
+    let servers: Vec<Process> = servers.collect();
+    for server in &servers {
+        assert_eq!(ask(&mut server.client(), "PING"), "+PONG");
+    }
+}
