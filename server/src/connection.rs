@@ -351,3 +351,6 @@ const BATCH: BatchBounds = BatchBounds {
 const STEPS_PER_TURN: usize = 16;
 /// What an idle client keeps allocated for half a command.
 const INPUT_BYTES_KEPT: usize = 4 * 1_024;
+
+#[cfg(test)]
+mod tests;
