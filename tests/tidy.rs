@@ -168,8 +168,10 @@ fn files_below(folder: &Path, kind: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let is_built = path.file_name().is_some_and(|name| name == "target");
-        if path.is_dir() && !is_built {
+        let name = path.file_name().unwrap().to_string_lossy();
+        // What was built, or installed for tests with clients.
+        let is_foreign = name == "target" || name.starts_with('.');
+        if path.is_dir() && !is_foreign {
             found.extend(files_below(&path, kind));
         } else if path.extension().is_some_and(|found| found == kind) {
             found.push(path);

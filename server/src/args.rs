@@ -1,7 +1,6 @@
 //! A cursor over a command's arguments.
 
 use tailrace_protocol::Request;
-use tailrace_protocol::number::parse_f64;
 use tailrace_protocol::number::parse_i64;
 use tailrace_storage::StreamId;
 
@@ -30,11 +29,6 @@ impl<'a> Args<'a> {
         self.len() == 0
     }
 
-    /// The position of the next argument in the request; the name is at 0.
-    pub(crate) fn position(&self) -> usize {
-        self.at
-    }
-
     /// The whole request, what was read included.
     pub(crate) fn request(&self) -> Request<'a> {
         self.request
@@ -60,11 +54,6 @@ impl<'a> Args<'a> {
     /// The next argument as a signed 64-bit number, or `error`.
     pub(crate) fn integer_or(&mut self, error: CommandError) -> Result<i64, CommandError> {
         parse_i64(self.bytes()?).ok_or(error)
-    }
-
-    /// The next argument as a finite floating-point number.
-    pub(crate) fn float(&mut self) -> Result<f64, CommandError> {
-        parse_f64(self.bytes()?).ok_or(CommandError::NotAFloat)
     }
 
     /// The next argument as an entry ID; a missing sequence is 0.
@@ -125,3 +114,8 @@ impl<'a> Iterator for Args<'a> {
 }
 
 impl ExactSizeIterator for Args<'_> {}
+
+/// As much of an argument as the reference takes where it treats it as a C string: up to a zero byte.
+pub(crate) fn text(arg: &[u8]) -> &[u8] {
+    arg.split(|&byte| byte == 0).next().unwrap_or_default()
+}

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tailrace_protocol::Version;
 use tailrace_storage::Instant;
-use tailrace_storage::UnixMicros;
 use tailrace_storage::WaiterId;
 
 use crate::link::Link;
@@ -48,10 +47,12 @@ pub struct Client {
     pub unix: bool,
     /// Whether it comes from this host.
     pub local: bool,
+    /// The descriptor of its socket; -1 if it has none.
+    pub fd: i32,
     /// When it connected.
-    pub connected_at: UnixMicros,
-    /// When it last sent a command.
-    pub active_at: UnixMicros,
+    pub connected_at: Instant,
+    /// When it last sent something or was sent something.
+    pub active_at: Instant,
     /// The dialect of its replies.
     pub version: Version,
     /// Its database.
@@ -80,18 +81,20 @@ pub struct Client {
     pub subscriptions: Subscriptions,
     /// The command that waits, if one does.
     pub waiter: Option<WaiterId>,
-    /// Held by the gate with input left.
-    pub held: bool,
-    /// The last command.
+    /// The gate holds its command.
+    pub gated: bool,
+    /// The connection holds input that it gives once woken. Only while a command waits.
+    pub has_more_input: bool,
+    /// The last command, if there is such a command.
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
-    /// To be closed at once.
-    pub killed: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
-    /// Bytes that the connection holds of commands not yet whole.
+    /// Bytes that the connection holds and that were not executed.
     pub input_bytes: usize,
+    /// Bytes of the arguments of the command that waits.
+    pub argument_bytes: usize,
     /// Bytes received.
     pub bytes_in: u64,
     /// Bytes of replies produced.
@@ -115,6 +118,11 @@ impl Client {
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()
+    }
+
+    /// Whether a command of its waits, for a key, a time or the gate.
+    pub fn is_blocked(&self) -> bool {
+        self.waiter.is_some() || self.gated
     }
 }
 
@@ -184,6 +192,11 @@ impl Clients {
         self.by_number
             .values()
             .filter_map(|&slot| self.slots[slot as usize].as_deref())
+    }
+
+    /// All clients, in no particular order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Client> {
+        self.slots.iter_mut().filter_map(|slot| slot.as_deref_mut())
     }
 
     /// There is no password any more.

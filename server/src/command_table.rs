@@ -20,6 +20,7 @@ pub struct CommandTable {
 type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
 
 /// What is known of a name.
+#[derive(Clone, Copy)]
 pub(crate) enum Lookup {
     /// A command, or a subcommand of one.
     Found(&'static Spec),

@@ -17,6 +17,7 @@ use tailrace_protocol::Limits;
 use tailrace_protocol::ProtocolError;
 use tokio::io::AsyncRead;
 use tokio::io::ReadBuf;
+use tokio_util::io::poll_read_buf;
 
 use crate::client::ClientId;
 use crate::engine::Engine;
@@ -44,9 +45,9 @@ pub(crate) async fn serve<R>(
         limits,
         input: Vec::new(),
         head: 0,
-        fresh: false,
+        is_runnable: false,
         verdict: Verdict::Open,
-        ended: false,
+        has_ended: false,
     };
     connection.apply(limits);
     std::future::poll_fn(|cx| connection.poll(cx)).await;
@@ -61,11 +62,11 @@ struct Connection<R> {
     /// What was read and not executed starts at `head`.
     input: Vec<u8>,
     head: usize,
-    /// `input` holds something that the engine has not refused to look at since it last changed.
-    fresh: bool,
+    /// What is left may hold a whole request. Looked at only while the verdict is `Open`.
+    is_runnable: bool,
     verdict: Verdict,
     /// The client will send nothing more.
-    ended: bool,
+    has_ended: bool,
 }
 
 /// Removes the client when its connection ends, however it ends.
@@ -93,53 +94,85 @@ thread_local! {
     });
 }
 
+/// What a step of the connection came to.
+enum Turn {
+    /// There is more to do at once.
+    Next,
+    /// There is more to do, but it is somebody else's turn.
+    Yield,
+    /// Nothing to do until woken.
+    Sleep,
+    /// The connection is over.
+    End,
+}
+
 impl<R: AsyncRead + Unpin> Connection<R> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.link.register(cx.waker());
-        // Woken: a wait may be over, or the gate open. Look at what is left.
-        if matches!(self.verdict, Verdict::Waiting | Verdict::Held) {
-            self.fresh = self.head < self.input.len();
+        if self.verdict == Verdict::Waiting {
+            // Woken, perhaps because the wait is over.
+            self.ask_whether_waiting(0);
         }
-        loop {
+        for _ in 0..STEPS_PER_TURN {
             if self.link.is_killed() {
                 return Poll::Ready(());
             }
-            let flushed = match self.link.poll_flush(cx) {
+            let is_flushed = match self.link.poll_flush(cx) {
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Ready(Ok(())) => true,
                 Poll::Pending => false,
             };
-            if self.verdict == Verdict::Closing {
-                return if flushed {
-                    Poll::Ready(())
-                } else {
-                    Poll::Pending
-                };
+            match self.step(cx, is_flushed) {
+                Turn::Next => {}
+                Turn::Yield => break,
+                Turn::Sleep => return Poll::Pending,
+                Turn::End => return Poll::Ready(()),
             }
-            if self.fresh {
-                if self.run_input() {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                continue;
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Executes what is left, or reads more. Reading goes on while replies wait to be read: a
+    /// client may well send all its commands before it reads the first reply.
+    fn step(&mut self, cx: &mut Context<'_>, is_flushed: bool) -> Turn {
+        if self.verdict == Verdict::Closing {
+            return if is_flushed { Turn::End } else { Turn::Sleep };
+        }
+        if self.verdict == Verdict::Open && self.is_runnable {
+            self.run_input();
+            return if self.is_runnable {
+                Turn::Yield
+            } else {
+                Turn::Next
+            };
+        }
+        if self.link.is_closing() || (self.has_ended && self.verdict == Verdict::Open) {
+            self.verdict = Verdict::Closing;
+            return Turn::Next;
+        }
+        if self.has_ended {
+            return Turn::Sleep;
+        }
+        match self.poll_read(cx) {
+            Poll::Pending => Turn::Sleep,
+            Poll::Ready(Err(_)) => Turn::End,
+            Poll::Ready(Ok(0)) => {
+                self.on_input_end();
+                Turn::Next
             }
-            if self.link.is_closing() || (self.ended && self.verdict == Verdict::Open) {
-                self.verdict = Verdict::Closing;
-                continue;
-            }
-            if self.ended {
-                return Poll::Pending;
-            }
-            match self.poll_read(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(0) | Err(_)) => self.on_input_end(),
-                Poll::Ready(Ok(_)) => {}
-            }
+            // There is more where this came from.
+            Poll::Ready(Ok(READ_BYTES..)) => Turn::Yield,
+            Poll::Ready(Ok(_)) => Turn::Next,
         }
     }
 
-    /// Reads once, and executes at once what was read if nothing older is left.
+    /// Reads once, and executes what was read unless a command waits. Gives the number of bytes.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
+        let missing = self.decoder.missing_bytes();
+        if missing >= READ_BYTES {
+            return self.poll_read_long(cx, missing);
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let Scratch { buffer, batch } = scratch;
             let mut read = ReadBuf::new(buffer);
@@ -148,30 +181,62 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             if bytes.is_empty() {
                 return Poll::Ready(Ok(0));
             }
-            if self.head == self.input.len() {
-                self.input.clear();
-                self.head = 0;
+            if self.verdict == Verdict::Open && self.head == self.input.len() {
                 let used = self.run(bytes, batch, bytes.len());
-                self.input.extend_from_slice(&bytes[used..]);
+                self.keep(&bytes[used..]);
             } else {
                 self.keep(bytes);
-                let input = std::mem::take(&mut self.input);
-                let used = self.run(&input[self.head..], batch, bytes.len());
-                self.input = input;
-                self.drop_front(used);
+                self.on_kept(batch, bytes.len());
             }
             Poll::Ready(Ok(bytes.len()))
         })
     }
 
-    /// Executes a batch of what is left. Whether there may be more, so that it is another's turn.
-    fn run_input(&mut self) -> bool {
+    /// Reads the rest of a long argument to where it is kept anyway.
+    #[cold]
+    fn poll_read_long(
+        &mut self,
+        cx: &mut Context<'_>,
+        missing: usize,
+    ) -> Poll<std::io::Result<usize>> {
+        self.compact();
+        // As much as is there already, at most: a promise alone takes no memory.
+        let room = missing.min(self.input.len().max(READ_BYTES));
+        if self.input.capacity() - self.input.len() < missing.min(READ_BYTES) {
+            self.input.reserve_exact(room);
+        }
+        let reader = Pin::new(&mut self.reader);
+        let received = std::task::ready!(poll_read_buf(reader, cx, &mut self.input))?;
+        if received > 0 {
+            SCRATCH.with_borrow_mut(|scratch| self.on_kept(&mut scratch.batch, received));
+        }
+        Poll::Ready(Ok(received))
+    }
+
+    /// Looks at what is left after more was added to it.
+    fn on_kept(&mut self, batch: &mut Batch, received: usize) {
+        if self.verdict == Verdict::Waiting {
+            self.ask_whether_waiting(received);
+        } else {
+            self.run_kept(batch, received);
+        }
+    }
+
+    /// Executes a batch of what is left.
+    fn run_input(&mut self) {
+        SCRATCH.with_borrow_mut(|scratch| self.run_kept(&mut scratch.batch, 0));
+    }
+
+    fn run_kept(&mut self, batch: &mut Batch, received: usize) {
         let input = std::mem::take(&mut self.input);
-        let used =
-            SCRATCH.with_borrow_mut(|scratch| self.run(&input[self.head..], &mut scratch.batch, 0));
+        let used = self.run(&input[self.head..], batch, received);
         self.input = input;
-        self.drop_front(used);
-        self.fresh
+        self.head += used;
+        if self.head == self.input.len() {
+            self.head = 0;
+            self.input.clear();
+            self.input.shrink_to(INPUT_BYTES_KEPT);
+        }
     }
 
     /// Executes a batch from the front of `input` and says how much of it is done with.
@@ -190,12 +255,13 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             limits,
         } = executed;
         self.verdict = verdict;
-        self.fresh = false;
-        self.apply(limits);
+        if let Some(limits) = limits {
+            self.apply(limits);
+        }
         if count < batch.len() {
             // It stopped early: what is left is found again.
             self.decoder.reset();
-            self.fresh = verdict == Verdict::Open;
+            self.is_runnable = true;
             return match count {
                 0 => 0,
                 count => batch.input_end(count - 1),
@@ -203,13 +269,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
         match decoded {
             Ok(used) => {
-                let stopped_at_bound =
-                    batch.len() == bounds.commands_max || used >= bounds.bytes_max;
-                self.fresh = verdict == Verdict::Open && stopped_at_bound && used < input.len();
-                if input.len() - used > self.limits.input_bytes_max {
-                    tracing::warn!("a client sent more than client-query-buffer-limit ahead");
-                    self.verdict = Verdict::Closing;
-                }
+                let is_at_bound = batch.len() == bounds.commands_max || used >= bounds.bytes_max;
+                self.is_runnable = is_at_bound && used < input.len();
                 used
             }
             Err(error) => self.on_fault(error, input.len(), batch),
@@ -225,9 +286,10 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 len
             }
             Verdict::Closing => len,
-            Verdict::Waiting | Verdict::Held => {
+            Verdict::Waiting => {
                 // Found again once the wait is over.
                 self.decoder.reset();
+                self.is_runnable = true;
                 match batch.len() {
                     0 => 0,
                     count => batch.input_end(count - 1),
@@ -236,13 +298,21 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
     }
 
-    /// The client has sent all it will. It still gets its replies, but a wait would be in vain:
-    /// nothing may be delivered to a client that has left.
+    /// Asks the engine whether the command still waits, and tells it what is left.
+    fn ask_whether_waiting(&mut self, received: usize) {
+        let left = self.input.len() - self.head;
+        let engine = &self.guard.engine;
+        self.verdict = engine.on_input_while_waiting(self.guard.id, received, left);
+        self.is_runnable |= left > 0;
+    }
+
+    /// The client has sent all it will. It still gets the replies to what it sent, unless a command
+    /// waits: nothing may be delivered to a client that has left.
     fn on_input_end(&mut self) {
-        self.ended = true;
+        self.has_ended = true;
         if self.verdict == Verdict::Waiting {
-            self.guard.engine.on_input_end(self.guard.id);
-            self.verdict = Verdict::Closing;
+            self.verdict = self.guard.engine.on_input_end(self.guard.id);
+            self.is_runnable = self.head < self.input.len();
         }
     }
 
@@ -255,22 +325,18 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         });
     }
 
-    /// Adds to what is left, and makes room as bytes arrive, never more than was promised.
+    /// Adds to what is left.
     fn keep(&mut self, bytes: &[u8]) {
         if self.head > self.input.len() / 2 {
-            self.input.drain(..self.head);
-            self.head = 0;
+            self.compact();
         }
         self.input.extend_from_slice(bytes);
     }
 
-    fn drop_front(&mut self, used: usize) {
-        self.head += used;
-        if self.head == self.input.len() {
-            self.head = 0;
-            self.input.clear();
-            self.input.shrink_to(INPUT_BYTES_KEPT);
-        }
+    /// Drops what is done with.
+    fn compact(&mut self) {
+        self.input.drain(..self.head);
+        self.head = 0;
     }
 }
 
@@ -281,5 +347,7 @@ const BATCH: BatchBounds = BatchBounds {
     commands_max: 128,
     bytes_max: READ_BYTES,
 };
+/// Reads and batches of one client after which it is another's turn.
+const STEPS_PER_TURN: usize = 16;
 /// What an idle client keeps allocated for half a command.
 const INPUT_BYTES_KEPT: usize = 4 * 1_024;

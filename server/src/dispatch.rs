@@ -15,6 +15,7 @@ use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
 use crate::error::ServerError;
+use crate::error::echo;
 use crate::gate::Hold;
 use crate::serve;
 use crate::spec::Flags;
@@ -26,10 +27,8 @@ use crate::state::State;
 pub(crate) enum Step {
     /// Answered.
     Done,
-    /// It waits; so do the commands behind it.
+    /// It waits, for a key, a time or the gate; so do the commands behind it.
     Waits,
-    /// The gate holds it; it is to be given again.
-    Held,
 }
 
 /// What became of a command, and which one it was if it ran.
@@ -48,20 +47,16 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
-    let client = state.clients.at(id);
-    let mut reply = ReplyWriter::new(out, client.version);
-    client.commands += 1;
+    let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     let mut ran = None;
-    let step = match admit(state, id, request, now) {
+    let step = match admit(state, id, request) {
         Ok(Admitted::Run(spec)) => {
             ran = Some(spec);
-            state.clients.at(id).last_command = ran;
             run(state, id, spec, request, now, &mut reply)
         }
         Ok(Admitted::Queue(spec)) => {
             let client = state.clients.at(id);
-            client.last_command = Some(spec);
             if let Some(transaction) = &mut client.transaction {
                 transaction.push(spec, request.to_owned());
             }
@@ -69,21 +64,30 @@ pub(crate) fn execute(
             Step::Done
         }
         Ok(Admitted::Hold) => {
-            state.clients.at(id).commands -= 1;
-            state.caller = None;
-            return Outcome {
-                step: Step::Held,
-                ran,
-            };
+            state.gate.hold(id, request.to_owned());
+            state.clients.at(id).gated = true;
+            Step::Waits
+        }
+        Ok(Admitted::Abuse) => {
+            tracing::warn!("closing a client that speaks HTTP, which may be an attack");
+            state.clients.at(id).closing = true;
+            Step::Done
         }
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, error, &mut reply);
+            refuse(state, id, spec, &error, &mut reply);
             Step::Done
         }
     };
     state.caller = None;
-    finish(state, id, start, out);
+    match step {
+        Step::Done => finish(state, id, start, out),
+        // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
+        Step::Waits => {
+            state.clients.at(id).argument_bytes = request.byte_len();
+            out.append(&mut state.deferred);
+        }
+    }
     Outcome { step, ran }
 }
 
@@ -92,7 +96,7 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: CommandError,
+    error: &CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
     if spec.is_some_and(|spec| spec.name == "exec") {
@@ -102,7 +106,7 @@ fn refuse(
         let reason = String::from_utf8_lossy(reason).into_owned();
         return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
     }
-    if aborts_transaction(&error)
+    if aborts_transaction(error)
         && let Some(transaction) = &mut state.clients.at(id).transaction
     {
         transaction.aborted = true;
@@ -139,7 +143,12 @@ pub(crate) fn run(
     now: Now,
     reply: &mut ReplyWriter<'_>,
 ) -> Step {
-    let db = state.clients.at(id).db;
+    let client = state.clients.at(id);
+    let db = client.db;
+    // What is touched on purpose is touched.
+    state
+        .store
+        .set_no_touch(client.no_touch && spec.name != "touch");
     state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
@@ -151,11 +160,11 @@ pub(crate) fn run(
         now,
         db,
     };
-    match (spec.run)(&mut call, Args::new(request, first), reply) {
+    let step = match (spec.run)(&mut call, Args::new(request, first), reply) {
         Ok(Flow::Done) => Step::Done,
         Ok(Flow::Wait(command)) => {
             serve::park(state, id, spec, db, command);
-            Step::Waits
+            return Step::Waits;
         }
         Err(error) => {
             state.stats.on_failed(spec, &error);
@@ -163,59 +172,36 @@ pub(crate) fn run(
             reply.error(error.wire());
             Step::Done
         }
-    }
+    };
+    state.clients.at(id).commands += 1;
+    step
 }
 
 enum Admitted {
     Run(&'static Spec),
     Queue(&'static Spec),
+    /// Kept until the gate opens.
     Hold,
+    /// A web browser was made to talk to us.
+    Abuse,
 }
 
 type Refused = (Option<&'static Spec>, CommandError);
 
 /// Checks whether a command may run now. The order is the reference's.
-fn admit(
-    state: &mut State,
-    id: ClientId,
-    request: Request<'_>,
-    now: Now,
-) -> Result<Admitted, Refused> {
+fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitted, Refused> {
     let lookup = state.commands.look_up(request);
-    let client = state.clients.at(id);
     let known = match lookup {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     };
-    if !client.authenticated && !known.is_some_and(|spec| spec.flags.has(Flags::NO_AUTH)) {
-        return Err((known, ClientError::NoAuth.into()));
+    state.clients.at(id).last_command = known;
+    if known.is_none() && is_http(request) {
+        return Ok(Admitted::Abuse);
     }
-    let spec = match lookup {
-        Lookup::Found(spec) => spec,
-        Lookup::UnknownSubcommand(container) => {
-            return Err((None, unknown_subcommand(request, container)));
-        }
-        Lookup::Unknown => return Err((None, unknown_command(request))),
-    };
+    let spec = identify(state, id, request, lookup).map_err(|error| (known, error))?;
     let refuse = |error: CommandError| Err((Some(spec), error));
-    if !spec.fits(request.len()) {
-        return refuse(CommandError::arity(spec));
-    }
-    if spec.flags.has(Flags::PROTECTED)
-        && !state
-            .config
-            .settings()
-            .enable_debug_command
-            .allows(client.local)
-    {
-        return refuse(
-            ServerError::Protected {
-                command: "DEBUG",
-                option: "enable-debug-command",
-            }
-            .into(),
-        );
-    }
+    let client = state.clients.at(id);
     let in_multi = client.transaction.is_some();
     if in_multi && spec.flags.has(Flags::NO_MULTI) {
         return refuse(not_in_multi(spec.name, state.store.settings().compat));
@@ -235,9 +221,12 @@ fn admit(
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
     }
-    if state.gate.is_set() && holds(state, flags, now) {
-        state.gate.hold(id);
-        state.clients.at(id).held = true;
+    let is_held = match state.gate.holds() {
+        None => false,
+        Some(Hold::All) => true,
+        Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
+    };
+    if is_held {
         return Ok(Admitted::Hold);
     }
     if in_multi && !runs_while_queueing(spec.name) {
@@ -246,12 +235,49 @@ fn admit(
     Ok(Admitted::Run(spec))
 }
 
-fn holds(state: &State, flags: Flags, now: Now) -> bool {
-    match state.gate.holds(now.mono) {
-        None => false,
-        Some(Hold::All) => true,
-        Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
+/// Checks whether the caller may use the command at all, and whether there is one that is called so.
+fn identify(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    lookup: Lookup,
+) -> Result<&'static Spec, CommandError> {
+    let compat = state.store.settings().compat;
+    let client = state.clients.at(id);
+    let is_open = match lookup {
+        Lookup::Found(spec) => spec.flags.has(Flags::NO_AUTH),
+        // Redis looks for the command first.
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => compat == Compat::Redis,
+    };
+    if !client.authenticated && !is_open {
+        return Err(ClientError::NoAuth.into());
     }
+    let spec = match lookup {
+        Lookup::Found(spec) => spec,
+        Lookup::UnknownSubcommand(container) => {
+            return Err(unknown_subcommand(request, container));
+        }
+        Lookup::Unknown => return Err(unknown_command(request, compat)),
+    };
+    if !spec.fits(request.len()) {
+        return Err(CommandError::arity(spec));
+    }
+    let trust = state.config.settings().enable_debug_command;
+    if spec.flags.has(Flags::PROTECTED) && !trust.allows(client.local) {
+        return Err(ServerError::Protected {
+            command: "DEBUG",
+            option: "enable-debug-command",
+        }
+        .into());
+    }
+    Ok(spec)
+}
+
+/// Whether this is the first line or the host of an HTTP request: a page that a browser shows can
+/// make it send those, with commands in the body.
+fn is_http(request: Request<'_>) -> bool {
+    let name = request.get(0).unwrap_or_default();
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }
 
 fn is_subscriber_command(name: &str) -> bool {
@@ -291,12 +317,12 @@ fn aborts_transaction(error: &CommandError) -> bool {
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
     let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
-        asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+        asked: echo(asked, ECHO_BYTES_MAX).to_vec(),
         container: container.name,
     }
 }
 
-fn unknown_command(request: Request<'_>) -> CommandError {
+fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
     let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {
@@ -305,11 +331,11 @@ fn unknown_command(request: Request<'_>) -> CommandError {
         }
         let room = ECHO_BYTES_MAX - args.len();
         args.push(b'\'');
-        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(echo(arg, room));
         args.extend_from_slice(b"' ");
     }
     CommandError::UnknownCommand {
-        name: name[..name.len().min(ECHO_BYTES_MAX)].to_vec(),
-        args,
+        name: echo(name, ECHO_BYTES_MAX).to_vec(),
+        args: (compat == Compat::Valkey || !args.is_empty()).then_some(args),
     }
 }

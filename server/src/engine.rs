@@ -18,10 +18,10 @@ use tokio::sync::Notify;
 
 use crate::client::Client;
 use crate::client::ClientId;
+use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::dispatch;
 use crate::dispatch::Outcome;
-use crate::dispatch::Step;
 use crate::link::Link;
 use crate::serve;
 use crate::spec::Flags;
@@ -43,10 +43,8 @@ pub struct Engine {
 pub(crate) enum Verdict {
     /// Go on with the next requests.
     Open,
-    /// A command waits: read, but give nothing until woken or until something was read.
+    /// A command waits: read, and ask again when woken or when something was read.
     Waiting,
-    /// The gate is closed: give the rest again when woken.
-    Held,
     /// Send what is queued, then close.
     Closing,
 }
@@ -57,7 +55,29 @@ pub(crate) struct Executed {
     /// How many of its requests are done with; one that waits is.
     pub(crate) count: usize,
     pub(crate) verdict: Verdict,
-    pub(crate) limits: InputLimits,
+    /// What the client may send from now on; nothing if it is gone.
+    pub(crate) limits: Option<InputLimits>,
+}
+
+impl Executed {
+    /// The client was removed.
+    const GONE: Self = Self {
+        count: 0,
+        verdict: Verdict::Closing,
+        limits: None,
+    };
+}
+
+impl Verdict {
+    fn of(client: &Client) -> Self {
+        if client.closing {
+            Self::Closing
+        } else if client.is_blocked() {
+            Self::Waiting
+        } else {
+            Self::Open
+        }
+    }
 }
 
 /// What a client may send.
@@ -65,7 +85,6 @@ pub(crate) struct Executed {
 pub(crate) struct InputLimits {
     pub(crate) authenticated: bool,
     pub(crate) bulk_bytes_max: usize,
-    pub(crate) input_bytes_max: usize,
 }
 
 impl Engine {
@@ -111,45 +130,86 @@ impl Engine {
         result
     }
 
-    /// Adds a client.
-    pub(crate) fn connect(&self, make: impl FnOnce(ClientId, Now) -> Client) -> ClientId {
+    /// Adds a client that `make` builds, unless `refuse` has a reason not to.
+    pub(crate) fn connect(
+        &self,
+        refuse: impl FnOnce(&State) -> Option<&'static str>,
+        make: impl FnOnce(ClientId, Now) -> Client,
+    ) -> Result<(ClientId, InputLimits), &'static str> {
         self.with(|state, now| {
+            if let Some(refusal) = refuse(state) {
+                state.stats.rejected_connections += 1;
+                return Err(refusal);
+            }
             state.stats.connections += 1;
-            state.clients.insert(|id| make(id, now))
+            let id = state.clients.insert(|id| make(id, now));
+            state.clients.at(id).authenticated = state.config.settings().requirepass.is_none();
+            state.schedule_idle(now.mono);
+            Ok((id, InputLimits::of(state, id)))
         })
     }
 
     /// Removes a client, whatever it was doing.
     pub(crate) fn disconnect(&self, id: ClientId) {
-        self.with(|state, _| {
-            if let Some(waiter) = state.clients.get(id).and_then(|client| client.waiter) {
-                serve::abandon(state, waiter);
-            }
-            state.discard(id);
-            state.unsubscribe_all(id);
-            state.clients.remove(id);
-        });
+        self.with(|state, _| state.remove_client(id));
     }
 
-    /// The client will send nothing more. Whether a command of its waits, which then never ends.
-    pub(crate) fn on_input_end(&self, id: ClientId) -> bool {
-        self.with(|state, _| {
-            let waiter = state.clients.at(id).waiter.take();
-            if let Some(waiter) = waiter {
-                serve::abandon(state, waiter);
+    /// Takes note of what a client sent while its command waits, and says whether it still does.
+    ///
+    /// If so, the connection is woken once the wait is over, provided that it has something left.
+    pub(crate) fn on_input_while_waiting(
+        &self,
+        id: ClientId,
+        received: usize,
+        left_bytes: usize,
+    ) -> Verdict {
+        self.with(|state, now| {
+            state.stats.bytes_in += received as u64;
+            let Some(client) = state.clients.get_mut(id) else {
+                return Verdict::Closing;
+            };
+            if received > 0 {
+                client.active_at = now.mono;
+                client.bytes_in += received as u64;
             }
-            waiter.is_some()
+            client.input_bytes = left_bytes;
+            let verdict = Verdict::of(client);
+            client.has_more_input = verdict == Verdict::Waiting && left_bytes > 0;
+            if state.limit_input(id, left_bytes) {
+                return Verdict::Closing;
+            }
+            verdict
+        })
+    }
+
+    /// The client will send nothing more. If its command still waits, that is in vain, since nothing
+    /// may be given to a client that has left: it is removed.
+    pub(crate) fn on_input_end(&self, id: ClientId) -> Verdict {
+        self.with(|state, _| {
+            let is_blocked = state.clients.get(id).map(Client::is_blocked);
+            match is_blocked {
+                Some(false) => Verdict::Open,
+                Some(true) => {
+                    state.remove_client(id);
+                    Verdict::Closing
+                }
+                None => Verdict::Closing,
+            }
         })
     }
 
     /// Answers a breach of the protocol. The connection is to be closed after it.
     pub(crate) fn on_protocol_error(&self, id: ClientId, error: ProtocolError) {
         self.with(|state, _| {
-            let client = state.clients.at(id);
+            let Some(client) = state.clients.get_mut(id) else {
+                return;
+            };
             client.closing = true;
-            let mut reply = ReplyWriter::new(&mut client.out, client.version);
-            reply.error(error.message());
-            state.touch(id);
+            if client.reply_mode == ReplyMode::On {
+                let mut reply = ReplyWriter::new(&mut client.out, client.version);
+                reply.error(error.message());
+                state.touch(id);
+            }
         });
     }
 
@@ -160,9 +220,9 @@ impl Engine {
             if state.fault.is_some() {
                 return;
             }
-            let held = state.gate.on_time(now.mono);
-            state.wake_all(held);
             serve::expire(state, now);
+            state.upkeep(now.mono);
+            serve::settle(state, now);
             next = state.next_deadline(now);
         });
         next
@@ -183,7 +243,6 @@ impl Engine {
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
         let executed = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            state.stats.bytes_in += received as u64;
             self.execute_locked(state, id, input, batch, received, now)
         }));
         let executed = match executed {
@@ -219,14 +278,18 @@ impl Engine {
         }
         state.begin(now);
         serve::settle(state, now);
-        let client = state.clients.at(id);
-        client.active_at = now.wall;
-        client.bytes_in += received as u64;
-        let mut out = std::mem::take(&mut client.out);
-        let mut verdict = match client.waiter {
-            Some(_) => Verdict::Waiting,
-            None => Verdict::Open,
+        state.stats.bytes_in += received as u64;
+        let Some(client) = state.clients.get_mut(id) else {
+            return Executed::GONE;
         };
+        client.active_at = now.mono;
+        client.bytes_in += received as u64;
+        if received > 0 && state.limit_input(id, input.len()) {
+            return Executed::GONE;
+        }
+        let client = state.clients.at(id);
+        let mut out = std::mem::take(&mut client.out);
+        let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
         let slow_above = state.config.settings().slowlog_log_slower_than_us;
@@ -235,11 +298,19 @@ impl Engine {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
                 now = self.read_clock(state, now, None).0;
+                serve::settle(state, now);
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let Outcome { step, ran } = dispatch::execute(state, id, request, now, &mut out);
+            let Outcome { ran, .. } = dispatch::execute(state, id, request, now, &mut out);
+            count += 1;
             serve::settle(state, now);
+            // Another client's command may have ended this one, if the gate opened.
+            let Some(client) = state.clients.get_mut(id) else {
+                return Executed::GONE;
+            };
+            out.append(&mut client.out);
+            verdict = Verdict::of(client);
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
                 && state.timing.on_ran(spec)
@@ -249,35 +320,23 @@ impl Engine {
                 state.log_if_slow(id, spec, request, now, micros);
                 now = read;
             }
-            let client = state.clients.at(id);
-            verdict = match step {
-                Step::Waits => Verdict::Waiting,
-                Step::Held => Verdict::Held,
-                Step::Done if client.closing || client.killed => Verdict::Closing,
-                Step::Done => Verdict::Open,
-            };
-            count += usize::from(step != Step::Held);
         }
         if state.timing.wants_reading() {
             self.read_clock(state, now, None);
         }
-        let limits = InputLimits::of(state, id);
         let done_bytes = match count {
             0 => 0,
             count => batch.input_end(count - 1),
         };
+        let limits = InputLimits::of(state, id);
         let client = state.clients.at(id);
         client.out = out;
-        // Whoever ends the wait wakes the connection only if it has something left to do.
-        client.held = match verdict {
-            Verdict::Waiting => done_bytes < input.len(),
-            Verdict::Held => true,
-            Verdict::Open | Verdict::Closing => false,
-        };
+        client.input_bytes = input.len() - done_bytes;
+        client.has_more_input = verdict == Verdict::Waiting && client.input_bytes > 0;
         Executed {
             count,
             verdict,
-            limits,
+            limits: Some(limits),
         }
     }
 
@@ -300,16 +359,12 @@ impl Engine {
 }
 
 impl InputLimits {
-    pub(crate) fn of(state: &mut State, id: ClientId) -> Self {
+    fn of(state: &mut State, id: ClientId) -> Self {
         let settings = state.config.settings();
-        let (bulk_bytes_max, input_bytes_max) = (
-            settings.proto_max_bulk_len,
-            settings.client_query_buffer_limit,
-        );
+        let bulk_bytes_max = settings.proto_max_bulk_len;
         Self {
             authenticated: state.clients.at(id).authenticated,
             bulk_bytes_max,
-            input_bytes_max,
         }
     }
 }
@@ -318,15 +373,11 @@ impl State {
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
     fn on_fault(&mut self, id: ClientId) -> Executed {
         let text = format!("ERR {}", self.note_fault());
-        let limits = InputLimits::of(self, id);
-        let client = self.clients.at(id);
-        client.closing = true;
-        ReplyWriter::new(&mut client.out, client.version).error(text);
-        Executed {
-            count: 0,
-            verdict: Verdict::Closing,
-            limits,
+        if let Some(client) = self.clients.get_mut(id) {
+            client.closing = true;
+            ReplyWriter::new(&mut client.out, client.version).error(text);
         }
+        Executed::GONE
     }
 
     /// Keeps that a command panicked, unless an earlier one did.
@@ -342,6 +393,7 @@ impl State {
     /// Sets the instant of what follows, and removes keys that are due by then.
     fn begin(&mut self, now: Now) {
         self.store.set_now(now.unix());
+        self.on_gate(now.mono);
         if !self.is_active_expiry_off {
             self.store.expire_due(EXPIRE_SLICE);
         }

@@ -1,14 +1,19 @@
-//! The gate that holds connections before their next command.
+//! The gate that holds commands back.
 //!
-//! `CLIENT PAUSE` and `DEBUG SLEEP` close it until an instant; whoever is held is woken when it
-//! opens. Commands that already wait are not held: their deadlines fire all the same.
+//! `CLIENT PAUSE` closes it until an instant. A command that finds it closed is kept here, and its
+//! client waits as if the command blocked. When the gate opens they run in the order in which they
+//! came, before anything that comes later. Commands that already wait are not held: their deadlines
+//! fire all the same. Keys do not expire while the gate is closed; those that are due read as missing.
 
+use std::collections::VecDeque;
+
+use tailrace_protocol::OwnedRequest;
 use tailrace_storage::Instant;
 
 use crate::client::ClientId;
 
 /// What a closed gate holds.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Hold {
     /// Commands that write, or that replicas would have to hear of.
     Writes,
@@ -16,72 +21,76 @@ pub enum Hold {
     All,
 }
 
-/// Until when commands are held, and who is.
+/// A command that found the gate closed.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) client: ClientId,
+    pub(crate) request: OwnedRequest,
+}
+
+/// Until when commands are held, and which.
 #[derive(Debug, Default)]
 pub struct Gate {
-    writes_until: Option<Instant>,
-    all_until: Option<Instant>,
-    held: Vec<ClientId>,
+    closed: Option<(Hold, Instant)>,
+    held: VecDeque<Held>,
+    /// How many of `held`, from the front, are to be given again.
+    released: usize,
 }
 
 impl Gate {
-    /// Closes the gate until `until`. A later end of the same kind stays.
+    /// Closes the gate until `until`. If it is closed already, the later end counts, and what holds
+    /// more.
     pub fn close(&mut self, hold: Hold, until: Instant) {
-        let slot = match hold {
-            Hold::Writes => &mut self.writes_until,
-            Hold::All => &mut self.all_until,
-        };
-        *slot = Some(slot.map_or(until, |old| old.max(until)));
+        self.closed = Some(match self.closed {
+            Some((old_hold, old_until)) => (hold.max(old_hold), until.max(old_until)),
+            None => (hold, until),
+        });
     }
 
-    /// Opens the gate at once. The held clients are to be woken.
-    #[must_use = "the held clients are to be woken"]
-    pub fn open(&mut self) -> Vec<ClientId> {
-        self.writes_until = None;
-        self.all_until = None;
-        std::mem::take(&mut self.held)
+    /// Opens the gate at once.
+    pub fn open(&mut self) {
+        self.closed = None;
+        self.released = self.held.len();
     }
 
-    /// What is held at `now`.
-    pub fn holds(&self, now: Instant) -> Option<Hold> {
-        let closed = |until: Option<Instant>| until.is_some_and(|until| until > now);
-        if closed(self.all_until) {
-            Some(Hold::All)
-        } else if closed(self.writes_until) {
-            Some(Hold::Writes)
-        } else {
-            None
+    /// Opens the gate if its time has come.
+    pub fn on_time(&mut self, now: Instant) {
+        if self.closed.is_some_and(|(_, until)| until <= now) {
+            self.open();
         }
     }
 
-    /// Whether the gate was closed and has not been opened, by time or otherwise.
-    pub fn is_set(&self) -> bool {
-        self.writes_until.is_some() || self.all_until.is_some()
+    /// What is held.
+    pub fn holds(&self) -> Option<Hold> {
+        self.closed.map(|(hold, _)| hold)
     }
 
-    /// When the gate next opens in part or whole.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        [self.writes_until, self.all_until]
-            .into_iter()
-            .flatten()
-            .min()
+    /// When the gate opens by itself.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.closed.map(|(_, until)| until)
     }
 
-    /// Remembers a client that found the gate closed.
-    pub fn hold(&mut self, client: ClientId) {
-        self.held.push(client);
+    /// How many commands are held.
+    pub fn held_count(&self) -> usize {
+        self.held.len()
     }
 
-    /// Opens what is due, and gives the clients to be woken.
-    pub fn on_time(&mut self, now: Instant) -> Vec<ClientId> {
-        let mut opened = false;
-        for slot in [&mut self.writes_until, &mut self.all_until] {
-            opened |= slot.take_if(|until| *until <= now).is_some();
-        }
-        if opened {
-            std::mem::take(&mut self.held)
-        } else {
-            Vec::new()
+    /// Keeps a command that found the gate closed.
+    pub(crate) fn hold(&mut self, client: ClientId, request: OwnedRequest) {
+        self.held.push_back(Held { client, request });
+    }
+
+    /// The next command that the gate was opened for; it may find it closed again.
+    pub(crate) fn take_released(&mut self) -> Option<Held> {
+        self.released = self.released.checked_sub(1)?;
+        self.held.pop_front()
+    }
+
+    /// Drops the command of a client that has left.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        if let Some(at) = self.held.iter().position(|held| held.client == client) {
+            self.held.remove(at);
+            self.released -= usize::from(at < self.released);
         }
     }
 }

@@ -37,6 +37,7 @@ pub mod stats;
 mod timer;
 mod timing;
 pub mod transaction;
+mod upkeep;
 
 pub use clock::Clock;
 pub use clock::ManualClock;

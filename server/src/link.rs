@@ -4,9 +4,13 @@
 //! it, so that their order is right by construction. Whoever did that calls [`Link::flush`] once
 //! the lock is released: it writes at once where the socket allows it, whichever thread it is on.
 //! What the socket does not take is left to the connection's own task.
+//!
+//! Two locks keep the engine out of the way of system calls: `pending` is held for a copy only, and
+//! `sink`, which is held while the socket takes bytes, is never asked for under the engine's lock.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::task::Context;
 use std::task::Poll;
@@ -25,32 +29,53 @@ pub(crate) trait Outlet: Send {
 
 /// One client's outgoing queue, and how to wake its connection's task.
 pub(crate) struct Link {
+    /// What was handed over and is not in the sink yet.
+    pending: Mutex<Vec<u8>>,
     sink: Mutex<Sink>,
+    /// The bytes that wait in `pending` and in `sink`.
+    waiting: AtomicUsize,
     waker: Mutex<Option<Waker>>,
+    /// The socket failed; nothing more is queued.
+    broken: AtomicBool,
     closing: AtomicBool,
     killed: AtomicBool,
 }
 
 struct Sink {
+    outlet: Box<dyn Outlet>,
     queue: Vec<u8>,
     /// How much of `queue` the socket has taken.
     head: usize,
-    outlet: Box<dyn Outlet>,
-    /// The socket failed; nothing more is queued.
-    broken: bool,
+    /// The task waits for the socket to take more, so nobody else needs to try.
+    is_parked: bool,
+}
+
+/// What came of a turn of writing.
+enum Turn {
+    /// Nothing is left.
+    Done,
+    /// The socket takes no more for now.
+    Full,
+    /// It is somebody else's turn.
+    Over,
+    /// The socket is gone.
+    Broken,
 }
 
 impl Link {
     /// A link to a socket.
     pub(crate) fn new(outlet: Box<dyn Outlet>) -> Self {
         Self {
+            pending: Mutex::new(Vec::new()),
             sink: Mutex::new(Sink {
+                outlet,
                 queue: Vec::new(),
                 head: 0,
-                outlet,
-                broken: false,
+                is_parked: false,
             }),
+            waiting: AtomicUsize::new(0),
             waker: Mutex::new(None),
+            broken: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             killed: AtomicBool::new(false),
         }
@@ -59,73 +84,58 @@ impl Link {
     /// Moves `out` behind what is queued and says how many bytes wait now. Call it under the
     /// engine's lock.
     pub(crate) fn enqueue(&self, out: &mut Vec<u8>) -> usize {
-        let mut sink = self.sink.lock();
-        if sink.broken {
+        let mut pending = self.pending.lock();
+        if self.broken.load(Ordering::Acquire) {
             out.clear();
             return 0;
         }
-        if sink.queue.is_empty() {
-            std::mem::swap(&mut sink.queue, out);
+        let added = out.len();
+        if pending.is_empty() {
+            std::mem::swap(&mut *pending, out);
         } else {
-            sink.compact();
-            sink.queue.extend_from_slice(out);
-            out.clear();
+            pending.append(out);
         }
-        sink.waiting()
+        self.waiting.fetch_add(added, Ordering::AcqRel) + added
     }
 
     /// How many bytes wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.sink.lock().waiting()
+        self.waiting.load(Ordering::Acquire)
     }
 
-    /// Writes as much as the socket takes now, and wakes the task for the rest.
+    /// Writes what the socket takes now, and wakes the task for the rest.
     pub(crate) fn flush(&self) {
         let mut sink = self.sink.lock();
-        while sink.waiting() > 0 {
-            let Sink {
-                queue,
-                head,
-                outlet,
-                ..
-            } = &mut *sink;
-            match outlet.try_write(&queue[*head..]) {
-                Ok(written) if written > 0 => sink.advance(written),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Ok(_) | Err(_) => {
-                    sink.fail();
-                    break;
-                }
-            }
+        if sink.is_parked {
+            return;
         }
-        let unfinished = sink.waiting() > 0 || sink.broken;
+        let turn = self.write(&mut sink, |outlet, bytes| outlet.try_write(bytes));
         drop(sink);
-        if unfinished {
-            self.wake();
+        match turn {
+            Turn::Done => {}
+            Turn::Full | Turn::Over | Turn::Broken => self.wake(),
         }
     }
 
     /// Writes everything, for the connection's task. An error means that the socket is gone.
     pub(crate) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut sink = self.sink.lock();
-        while sink.waiting() > 0 {
-            let Sink {
-                queue,
-                head,
-                outlet,
-                ..
-            } = &mut *sink;
-            match outlet.poll_write(cx, &queue[*head..]) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(written)) if written > 0 => sink.advance(written),
-                Poll::Ready(_) => sink.fail(),
+        let turn = self.write(&mut sink, |outlet, bytes| {
+            match outlet.poll_write(cx, bytes) {
+                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+                Poll::Ready(result) => result,
             }
+        });
+        sink.is_parked = matches!(turn, Turn::Full | Turn::Over);
+        match turn {
+            Turn::Done => Poll::Ready(Ok(())),
+            Turn::Full => Poll::Pending,
+            Turn::Over => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Turn::Broken => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }
-        if sink.broken {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        Poll::Ready(Ok(()))
     }
 
     /// Names the task that [`Self::wake`] wakes.
@@ -165,36 +175,162 @@ impl Link {
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
     }
+
+    /// Writes until nothing is left, the socket is full, or the turn is over.
+    fn write(
+        &self,
+        sink: &mut Sink,
+        mut write: impl FnMut(&mut dyn Outlet, &[u8]) -> io::Result<usize>,
+    ) -> Turn {
+        let mut written = 0;
+        loop {
+            if self.broken.load(Ordering::Acquire) {
+                return Turn::Broken;
+            }
+            if sink.is_empty() && !sink.refill(&self.pending) {
+                return Turn::Done;
+            }
+            if written >= TURN_BYTES_MAX {
+                return Turn::Over;
+            }
+            match write(&mut *sink.outlet, &sink.queue[sink.head..]) {
+                Ok(count) if count > 0 => {
+                    written += count;
+                    sink.head += count;
+                    self.waiting.fetch_sub(count, Ordering::AcqRel);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Full,
+                Ok(_) | Err(_) => self.fail(sink),
+            }
+        }
+    }
+
+    /// The socket is gone, and with it what waits.
+    fn fail(&self, sink: &mut Sink) {
+        let mut pending = self.pending.lock();
+        self.broken.store(true, Ordering::Release);
+        *pending = Vec::new();
+        sink.queue = Vec::new();
+        sink.head = 0;
+        self.waiting.store(0, Ordering::Release);
+    }
 }
 
 impl Sink {
-    fn waiting(&self) -> usize {
-        self.queue.len() - self.head
+    fn is_empty(&self) -> bool {
+        self.head == self.queue.len()
     }
 
-    fn advance(&mut self, written: usize) {
-        self.head += written;
-        if self.head == self.queue.len() {
-            self.head = 0;
-            self.queue.clear();
-            self.queue.shrink_to(IDLE_BYTES_MAX);
-        }
-    }
-
-    /// Drops what was sent, once that is the larger part: each byte is moved at most once.
-    fn compact(&mut self) {
-        if self.head > self.queue.len() / 2 {
-            self.queue.drain(..self.head);
-            self.head = 0;
-        }
-    }
-
-    fn fail(&mut self) {
-        self.queue = Vec::new();
+    /// Takes all that was handed over. Whether there was anything.
+    fn refill(&mut self, pending: &Mutex<Vec<u8>>) -> bool {
         self.head = 0;
-        self.broken = true;
+        self.queue.clear();
+        self.queue.shrink_to(IDLE_BYTES_MAX);
+        std::mem::swap(&mut *pending.lock(), &mut self.queue);
+        !self.queue.is_empty()
     }
 }
 
 /// How much an idle client's queue may keep allocated: a few small replies.
 const IDLE_BYTES_MAX: usize = 4 * 1_024;
+/// How much is written for one client before others get their turn.
+const TURN_BYTES_MAX: usize = 1_024 * 1_024;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// Takes some bytes at a time, and none once it has its fill.
+    struct Slow {
+        taken: Arc<Mutex<Vec<u8>>>,
+        at_once: usize,
+        room: Arc<AtomicUsize>,
+    }
+
+    impl Outlet for Slow {
+        fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let room = self.room.load(Ordering::Relaxed);
+            let count = bytes.len().min(self.at_once).min(room);
+            if count == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.room.store(room - count, Ordering::Relaxed);
+            self.taken.lock().extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn poll_write(&mut self, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            match self.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+                result => Poll::Ready(result),
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_leave_in_the_order_in_which_they_came() {
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let room = Arc::new(AtomicUsize::new(5));
+        let link = Link::new(Box::new(Slow {
+            taken: Arc::clone(&taken),
+            at_once: 3,
+            room: Arc::clone(&room),
+        }));
+        let mut cx = Context::from_waker(Waker::noop());
+
+        assert_eq!(link.enqueue(&mut b"abcd".to_vec()), 4);
+        link.flush();
+        assert_eq!(link.enqueue(&mut b"efg".to_vec()), 3);
+        assert!(link.poll_flush(&mut cx).is_pending());
+        assert_eq!(*taken.lock(), b"abcde");
+        assert_eq!(link.enqueue(&mut b"hi".to_vec()), 4);
+        room.store(100, Ordering::Relaxed);
+        // The task waits for the socket, and will be woken by it.
+        link.flush();
+        assert_eq!(link.waiting(), 4);
+        assert!(link.poll_flush(&mut cx).is_ready());
+        assert_eq!(*taken.lock(), b"abcdefghi");
+        assert_eq!(link.waiting(), 0);
+    }
+
+    #[test]
+    fn a_long_reply_is_not_written_in_one_turn() {
+        let room = Arc::new(AtomicUsize::new(usize::MAX));
+        let link = Link::new(Box::new(Slow {
+            taken: Arc::default(),
+            at_once: usize::MAX,
+            room: Arc::clone(&room),
+        }));
+        let mut cx = Context::from_waker(Waker::noop());
+        link.enqueue(&mut vec![b'x'; TURN_BYTES_MAX]);
+        link.flush();
+        assert_eq!(link.waiting(), 0);
+        room.store(TURN_BYTES_MAX, Ordering::Relaxed);
+        link.enqueue(&mut vec![b'x'; TURN_BYTES_MAX + 1]);
+        assert!(link.poll_flush(&mut cx).is_pending());
+        assert_eq!(link.waiting(), 1);
+    }
+
+    #[test]
+    fn what_waits_for_a_socket_that_failed_is_dropped() {
+        struct Gone;
+        impl Outlet for Gone {
+            fn try_write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+            fn poll_write(&mut self, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+                Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+            }
+        }
+        let link = Link::new(Box::new(Gone));
+        link.enqueue(&mut b"abc".to_vec());
+        link.flush();
+        assert_eq!(link.waiting(), 0);
+        assert_eq!(link.enqueue(&mut b"abc".to_vec()), 0);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(matches!(link.poll_flush(&mut cx), Poll::Ready(Err(_))));
+    }
+}

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 
 use tailrace_protocol::Version;
+use tailrace_storage::Now;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::io::WriteHalf;
@@ -18,12 +20,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::client::Client;
+use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::connection;
 use crate::engine::Engine;
-use crate::engine::InputLimits;
 use crate::link::Link;
 use crate::link::Outlet;
+use crate::state::State;
 
 /// What every listener needs to serve the clients that it accepts.
 #[derive(Clone)]
@@ -39,6 +42,7 @@ pub(crate) struct Peer {
     pub(crate) laddr: String,
     pub(crate) unix: bool,
     pub(crate) local: bool,
+    pub(crate) fd: i32,
 }
 
 impl Acceptor {
@@ -87,6 +91,7 @@ impl Acceptor {
             laddr: laddr.map_or_else(|_| "?".to_owned(), |laddr| laddr.to_string()),
             unix: false,
             local: addr.ip().to_canonical().is_loopback(),
+            fd: stream.as_raw_fd(),
         };
         let (reader, writer) = stream.into_split();
         self.serve(reader, Box::new(writer), peer);
@@ -98,6 +103,7 @@ impl Acceptor {
             laddr: format!("{path}:0"),
             unix: true,
             local: true,
+            fd: stream.as_raw_fd(),
         };
         let (reader, writer) = stream.into_split();
         self.serve(reader, Box::new(writer), peer);
@@ -117,71 +123,81 @@ impl Acceptor {
         R: AsyncRead + Send + Unpin + 'static,
     {
         let link = Arc::new(Link::new(outlet));
-        if let Some(refusal) = self.refusal(&peer) {
-            link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
-            link.flush();
-            return;
-        }
         let client_link = Arc::clone(&link);
-        let id = self.engine.connect(|id, now| Client {
-            id,
-            addr: peer.addr,
-            laddr: peer.laddr,
-            unix: peer.unix,
-            local: peer.local,
-            connected_at: now.wall,
-            active_at: now.wall,
-            version: Version::Resp2,
-            db: 0,
-            authenticated: false,
-            name: Vec::new(),
-            lib_name: Vec::new(),
-            lib_version: Vec::new(),
-            reply_mode: ReplyMode::On,
-            no_evict: false,
-            no_touch: false,
-            capa_redirect: false,
-            transaction: None,
-            watches: Default::default(),
-            subscriptions: Default::default(),
-            waiter: None,
-            held: false,
-            last_command: None,
-            closing: false,
-            killed: false,
-            soft_limit_since: None,
-            input_bytes: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            commands: 0,
-            out: Vec::new(),
-            touched: false,
-            link: client_link,
-        });
-        let limits = self.engine.with(|state, _| {
-            let authenticated = state.config.settings().requirepass.is_none();
-            state.clients.at(id).authenticated = authenticated;
-            InputLimits::of(state, id)
-        });
+        let local = peer.local;
+        let connected = self.engine.connect(
+            |state| refusal(state, local),
+            |id, now| new_client(id, peer, client_link, now),
+        );
         let engine = Arc::clone(&self.engine);
-        self.tasks
-            .spawn(connection::serve(engine, reader, link, id, limits));
+        match connected {
+            Ok((id, limits)) => {
+                self.tasks
+                    .spawn(connection::serve(engine, reader, link, id, limits));
+            }
+            Err(refusal) => {
+                link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
+                link.flush();
+                if link.waiting() > 0 {
+                    self.tasks.spawn(async move {
+                        // Whoever does not take the refusal does without.
+                        let _ = std::future::poll_fn(|cx| link.poll_flush(cx)).await;
+                    });
+                }
+            }
+        }
     }
+}
 
-    /// Why a client is not to be served, if it is not.
-    fn refusal(&self, peer: &Peer) -> Option<String> {
-        self.engine.with(|state, _| {
-            let settings = state.config.settings();
-            if state.clients.len() >= settings.maxclients {
-                state.stats.rejected_connections += 1;
-                return Some("ERR max number of clients reached".to_owned());
-            }
-            if settings.protected_mode && settings.requirepass.is_none() && !peer.local {
-                state.stats.rejected_connections += 1;
-                return Some(PROTECTED_MODE.to_owned());
-            }
-            None
-        })
+/// Why a client is not to be served, if it is not.
+fn refusal(state: &State, local: bool) -> Option<&'static str> {
+    let settings = state.config.settings();
+    if state.clients.len() >= settings.maxclients {
+        return Some("ERR max number of clients reached");
+    }
+    if settings.protected_mode && settings.requirepass.is_none() && !local {
+        return Some(PROTECTED_MODE);
+    }
+    None
+}
+
+fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
+    Client {
+        id,
+        addr: peer.addr,
+        laddr: peer.laddr,
+        unix: peer.unix,
+        local: peer.local,
+        fd: peer.fd,
+        connected_at: now.mono,
+        active_at: now.mono,
+        version: Version::Resp2,
+        db: 0,
+        authenticated: false,
+        name: Vec::new(),
+        lib_name: Vec::new(),
+        lib_version: Vec::new(),
+        reply_mode: ReplyMode::On,
+        no_evict: false,
+        no_touch: false,
+        capa_redirect: false,
+        transaction: None,
+        watches: Default::default(),
+        subscriptions: Default::default(),
+        waiter: None,
+        gated: false,
+        has_more_input: false,
+        last_command: None,
+        closing: false,
+        soft_limit_since: None,
+        input_bytes: 0,
+        argument_bytes: 0,
+        bytes_in: 0,
+        bytes_out: 0,
+        commands: 0,
+        out: Vec::new(),
+        touched: false,
+        link,
     }
 }
 

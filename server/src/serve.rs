@@ -6,6 +6,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
+use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
@@ -15,8 +16,11 @@ use crate::call::Call;
 use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::dispatch;
+use crate::dispatch::Outcome;
+use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::gate::Held;
 use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
@@ -44,8 +48,17 @@ pub(crate) fn park(
     state.parked.insert(waiter, parked);
 }
 
-/// Reacts to everything that changed since the last call.
+/// Reacts to everything that changed since the last call, and runs the commands that the gate was
+/// opened for.
 pub(crate) fn settle(state: &mut State, now: Now) {
+    react(state, now);
+    while let Some(held) = state.gate.take_released() {
+        run_held(state, held, now);
+        react(state, now);
+    }
+}
+
+fn react(state: &mut State, now: Now) {
     while state.store.has_changes() {
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
@@ -54,8 +67,13 @@ pub(crate) fn settle(state: &mut State, now: Now) {
             if event.breaks_watch() {
                 state.break_watches(db, &key);
             }
-            let is_new = || !signalled.iter().any(|(d, k)| *d == db && *k == key);
-            if event.signal() != Signal::None && is_new() {
+            if event.signal() == Signal::None {
+                continue;
+            }
+            if event != Event::Xadd {
+                state.waits.on_replaced(db, &key);
+            }
+            if !signalled.iter().any(|(d, k)| *d == db && *k == key) {
                 signalled.push((db, key));
             }
         }
@@ -125,6 +143,28 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
+/// Executes a command that the gate held, and lets its client go on.
+fn run_held(state: &mut State, held: Held, now: Now) {
+    let Held {
+        client: id,
+        request,
+    } = held;
+    let client = state.clients.at(id);
+    client.gated = false;
+    let mut out = std::mem::take(&mut client.out);
+    let Outcome { step, .. } = dispatch::execute(state, id, request.as_request(), now, &mut out);
+    let client = state.clients.at(id);
+    client.out.splice(..0, out);
+    state.touch(id);
+    if step == Step::Done {
+        resume(state, id);
+    }
+    let client = state.clients.at(id);
+    if client.closing {
+        client.link.close();
+    }
+}
+
 type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
     + 'a;
 
@@ -150,6 +190,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let client = state.clients.at(id);
+    state.store.set_no_touch(client.no_touch);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -172,6 +213,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         }
     };
     if over {
+        state.clients.at(id).commands += 1;
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -190,8 +232,8 @@ fn resume(state: &mut State, id: ClientId) {
     state.touch(id);
     let client = state.clients.at(id);
     client.waiter = None;
-    if client.held {
-        client.held = false;
+    client.argument_bytes = 0;
+    if std::mem::take(&mut client.has_more_input) {
         client.link.wake();
     }
 }

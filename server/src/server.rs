@@ -192,6 +192,7 @@ impl Server {
                 laddr: "embedded:0".to_owned(),
                 unix: false,
                 local: true,
+                fd: -1,
             },
         );
     }

@@ -2,6 +2,9 @@
 
 use tailrace_storage::UnixMicros;
 
+use crate::config::Compat;
+use crate::config::Settings;
+
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The version of Valkey whose behaviour this is.
@@ -28,4 +31,33 @@ pub struct ServerInfo {
     pub executable: String,
     /// The configuration file's path; empty if there was none.
     pub config_file: String,
+}
+
+/// Which server this says it is, so that clients find what they look for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Identity {
+    /// Its name.
+    pub server: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+impl Identity {
+    /// What the settings ask for.
+    pub fn of(settings: &Settings) -> Self {
+        match settings.compat {
+            Compat::Redis => Self {
+                server: "redis",
+                version: REDIS_VERSION,
+            },
+            Compat::Valkey if settings.extended_redis_compatibility => Self {
+                server: "redis",
+                version: REDIS_VERSION_OF_VALKEY,
+            },
+            Compat::Valkey => Self {
+                server: "valkey",
+                version: VALKEY_VERSION,
+            },
+        }
+    }
 }

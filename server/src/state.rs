@@ -13,6 +13,7 @@ use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
 use crate::call::Waiting;
+use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::Clients;
 use crate::command_log::CommandLog;
@@ -22,6 +23,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::pubsub::PubSub;
+use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
@@ -71,6 +73,8 @@ pub struct State {
     pub(crate) deferred: Vec<u8>,
     /// Clients whose `out` is to be handed to their links.
     touched: Vec<ClientId>,
+    /// When idle clients, and those that do not read, are to be looked at.
+    pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
     pub(crate) changes: Vec<Change>,
     /// What is known of how long the commands of a batch take.
@@ -118,6 +122,7 @@ impl State {
             caller: None,
             deferred: Vec::new(),
             touched: Vec::new(),
+            upkeep_at: None,
             changes: Vec::new(),
             timing: Timing::default(),
             set_log_level: None,
@@ -137,6 +142,8 @@ impl State {
             Compat::Valkey => tailrace_storage::Compat::Valkey,
             Compat::Redis => tailrace_storage::Compat::Redis,
         };
+        // What is due by the new settings is found out at once.
+        self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
@@ -145,6 +152,12 @@ impl State {
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
+    }
+
+    /// Acts on the gate having been closed or opened, or on its time having come.
+    pub(crate) fn on_gate(&mut self, now: Instant) {
+        self.gate.on_time(now);
+        self.store.set_expiry_paused(self.gate.holds().is_some());
     }
 
     /// Sends something to a client outside of its replies: a message, an invalidation.
@@ -173,12 +186,24 @@ impl State {
         }
     }
 
-    /// Ends a client's connection at once; replies that have not left are lost.
+    /// Ends a client's connection at once: what it waits for and replies that have not left are lost.
     pub fn kill(&mut self, id: ClientId) {
-        if let Some(client) = self.clients.get_mut(id) {
-            client.killed = true;
+        if let Some(client) = self.remove_client(id) {
             client.link.kill();
         }
+    }
+
+    /// Forgets a client, whatever it was doing.
+    pub(crate) fn remove_client(&mut self, id: ClientId) -> Option<Box<Client>> {
+        let client = self.clients.get(id)?;
+        if let Some(waiter) = client.waiter {
+            serve::abandon(self, waiter);
+        } else if client.gated {
+            self.gate.forget(id);
+        }
+        self.discard(id);
+        self.unsubscribe_all(id);
+        self.clients.remove(id)
     }
 
     /// Hands the replies of all touched clients to their links. The links are to be flushed once
@@ -197,26 +222,16 @@ impl State {
     pub(crate) fn hand_over(&mut self, id: ClientId, now: Now) -> Option<Arc<Link>> {
         let client = self.clients.get_mut(id)?;
         client.touched = false;
+        if client.out.is_empty() {
+            return Some(Arc::clone(&client.link));
+        }
+        client.active_at = now.mono;
         client.bytes_out += client.out.len() as u64;
         self.stats.bytes_out += client.out.len() as u64;
-        let waiting = client.link.enqueue(&mut client.out);
-        let limit = self.config.settings().output_limit(client.is_subscriber());
-        if limit.is_exceeded(waiting, &mut client.soft_limit_since, now.mono) {
-            self.stats.output_limit_disconnections += 1;
-            client.killed = true;
-            client.link.kill();
-        }
-        Some(Arc::clone(&client.link))
-    }
-
-    /// Makes the connections of these clients look at their input again.
-    pub(crate) fn wake_all(&mut self, ids: Vec<ClientId>) {
-        for id in ids {
-            if let Some(client) = self.clients.get_mut(id) {
-                client.held = false;
-                client.link.wake();
-            }
-        }
+        let link = Arc::clone(&client.link);
+        let waiting = link.enqueue(&mut client.out);
+        self.limit_output(id, waiting, now.mono);
+        Some(link)
     }
 
     /// The earliest instant at which something is due.
@@ -232,7 +247,8 @@ impl State {
         [
             expiry,
             self.waits.next_deadline(),
-            self.gate.next_deadline(),
+            self.gate.deadline(),
+            self.upkeep_at,
         ]
         .into_iter()
         .flatten()

@@ -18,7 +18,7 @@ pub struct Transaction {
     pub aborted: bool,
     /// The flags of all queued commands together.
     pub flags: Flags,
-    /// Bytes of the queued arguments.
+    /// Bytes of the queued arguments and of pointers to them, which the reference counts as well.
     pub bytes: usize,
 }
 
@@ -26,7 +26,8 @@ impl Transaction {
     /// Queues a command.
     pub fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
         self.flags = self.flags | spec.flags;
-        self.bytes += request.as_request().byte_len();
+        let request_args = request.as_request();
+        self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
         self.queue.push((spec, request));
     }
 }

@@ -60,11 +60,13 @@
 //! `TAILRACE_ADDR` names a Tailrace that runs elsewhere; it loses its data.
 //! `TRANSCRIPT=part-of-a-name` plays only those files.
 
+mod caller;
 mod client;
 mod control;
 mod embedded;
 mod lex;
 mod pattern;
+mod pipe;
 mod player;
 mod record;
 mod reference;
@@ -74,9 +76,16 @@ mod script;
 mod target;
 mod value;
 
+pub use caller::Caller;
+pub use caller::settle;
+pub use caller::start;
+pub use caller::start_with;
 pub use client::Arrival;
 pub use client::Client;
 pub use embedded::Embedded;
+pub use pipe::Far;
+pub use pipe::Near;
+pub use pipe::pipe;
 pub use player::Difference;
 pub use player::Played;
 pub use player::play;

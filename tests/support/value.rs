@@ -1,5 +1,9 @@
 //! Parses replies into trees. Only tests ever need one.
 
+use std::fmt;
+
+use crate::render;
+
 /// One reply, or one element of a reply, with everything that its bytes said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -57,6 +61,13 @@ impl Value {
             }
             _ => &[],
         }
+    }
+}
+
+/// As transcripts show it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&render::reply(self))
     }
 }
 

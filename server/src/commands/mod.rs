@@ -2,6 +2,8 @@
 
 mod acl;
 mod append;
+mod auth;
+mod client;
 mod command;
 mod commandlog;
 mod config;
@@ -25,6 +27,7 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
+mod hello;
 mod incr;
 mod incrbyfloat;
 mod info;
@@ -45,9 +48,12 @@ mod persist;
 mod ping;
 mod publish;
 mod pubsub;
+mod quit;
 mod randomkey;
 mod read_args;
 mod rename;
+mod reset;
+mod role;
 mod scan;
 mod select;
 mod set;
@@ -59,10 +65,12 @@ mod slowlog;
 mod strlen;
 mod subscribe;
 mod swapdb;
+mod time;
 mod trim_args;
 mod ttl;
 mod unsubscribe;
 mod unwatch;
+mod wait;
 mod watch;
 mod xack;
 mod xadd;
@@ -95,6 +103,10 @@ use crate::spec::Spec;
 pub static COMMANDS: &[&Spec] = &[
     &acl::SPEC,
     &append::SPEC,
+    &auth::SPEC,
+    &client::SPEC,
+    &command::SPEC,
+    &config::SPEC,
     &commandlog::SPEC,
     &copy::SPEC,
     &dbsize::SPEC,
@@ -102,12 +114,9 @@ pub static COMMANDS: &[&Spec] = &[
     &del::DEL,
     &del::UNLINK,
     &delifeq::SPEC,
-    &command::SPEC,
-    &config::SPEC,
     &discard::SPEC,
     &echo::SPEC,
     &exec::SPEC,
-    &info::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
     &expire::EXPIRE,
@@ -122,11 +131,13 @@ pub static COMMANDS: &[&Spec] = &[
     &getrange::GETRANGE,
     &getrange::SUBSTR,
     &getset::SPEC,
+    &hello::SPEC,
     &incr::DECR,
     &incr::DECRBY,
     &incr::INCR,
     &incr::INCRBY,
     &incrbyfloat::SPEC,
+    &info::SPEC,
     &key_type::SPEC,
     &keys::SPEC,
     &lastsave::SPEC,
@@ -145,9 +156,12 @@ pub static COMMANDS: &[&Spec] = &[
     &ping::SPEC,
     &publish::SPEC,
     &pubsub::SPEC,
+    &quit::SPEC,
     &randomkey::SPEC,
     &rename::RENAME,
     &rename::RENAMENX,
+    &reset::SPEC,
+    &role::SPEC,
     &scan::SPEC,
     &select::SPEC,
     &set::SPEC,
@@ -161,6 +175,7 @@ pub static COMMANDS: &[&Spec] = &[
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
     &swapdb::SPEC,
+    &time::SPEC,
     &ttl::EXPIRETIME,
     &ttl::PEXPIRETIME,
     &ttl::PTTL,
@@ -168,6 +183,7 @@ pub static COMMANDS: &[&Spec] = &[
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
     &unwatch::SPEC,
+    &wait::SPEC,
     &watch::SPEC,
     &xack::SPEC,
     &xadd::SPEC,

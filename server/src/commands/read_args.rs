@@ -93,7 +93,8 @@ fn unbalanced(call: &Call<'_>, for_group: bool) -> StreamError {
 }
 
 impl Block {
-    fn parse(text: &[u8], call: &Call<'_>) -> Result<Self, CommandError> {
+    /// Reads a time to wait in milliseconds; none at all is no limit.
+    pub(super) fn parse(text: &[u8], call: &Call<'_>) -> Result<Self, CommandError> {
         let ms = parse_i64(text).ok_or(CommandError::TimeoutNotAnInteger)?;
         if ms < 0 {
             return Err(CommandError::TimeoutNegative);

@@ -24,6 +24,94 @@ pub enum ClientError {
     DiscardWithoutMulti,
     /// `CLIENT UNBLOCK ... ERROR`.
     Unblocked,
+    /// The password is wrong, or there is no such user.
+    WrongPassword,
+    /// `AUTH password` although there is no password.
+    NoPasswordSet,
+    /// The version that `HELLO` asks for is not a number.
+    HelloVersion,
+    /// There is no such version of the protocol.
+    NoProto,
+    /// `HELLO` has no such option.
+    HelloOption(Vec<u8>),
+    /// `HELLO` from a client that is not let in, and does not say who it is.
+    HelloNoAuth,
+    /// A name with blanks or special characters.
+    InvalidName,
+    /// A value of this attribute with blanks or special characters.
+    InvalidInfo(Vec<u8>),
+    /// `CLIENT SETINFO` knows no such attribute.
+    UnknownInfo(Vec<u8>),
+    /// `CLIENT KILL` found nobody at the address.
+    NoSuchClient,
+    /// `CLIENT UNBLOCK` ends a wait in another way.
+    UnblockReason,
+    /// `CLIENT PAUSE` holds something else.
+    PauseMode,
+    /// The server is not in import mode.
+    NotImporting,
+    /// The value of this filter is not a number.
+    NotANumber(&'static str),
+    /// The value of this filter is zero or less.
+    NotAboveZero(&'static str),
+    /// There is no database of this number.
+    DbOutside {
+        /// The filter.
+        filter: &'static str,
+        /// The last database.
+        db_max: usize,
+    },
+    /// Clients of no such type exist.
+    UnknownType(Vec<u8>),
+    /// There is no such user.
+    NoSuchUser(Vec<u8>),
+    /// Some letters of a filter stand for nothing.
+    UnknownLetters {
+        /// What they were to stand for.
+        what: &'static str,
+        /// Whether the filter is one with `NOT-` in front.
+        is_negated: bool,
+        /// All letters of the filter.
+        asked: Vec<u8>,
+    },
+}
+
+impl ClientError {
+    /// The wire text, which may repeat what a client sent.
+    pub(super) fn wire(&self) -> Vec<u8> {
+        let (before, asked, after) = match self {
+            Self::HelloOption(option) => {
+                ("ERR Syntax error in HELLO option '".to_owned(), option, "'")
+            }
+            Self::InvalidInfo(attribute) => (
+                "ERR ".to_owned(),
+                attribute,
+                " cannot contain spaces, newlines or special characters.",
+            ),
+            Self::UnknownInfo(attribute) => {
+                ("ERR Unrecognized option '".to_owned(), attribute, "'")
+            }
+            Self::UnknownType(asked) => ("ERR Unknown client type '".to_owned(), asked, "'"),
+            Self::NoSuchUser(asked) => ("ERR No such user '".to_owned(), asked, "'"),
+            Self::UnknownLetters {
+                what,
+                is_negated,
+                asked,
+            } => {
+                let filter = match is_negated {
+                    true => format!("NOT-{}", what.to_ascii_uppercase()),
+                    false => "provided".to_owned(),
+                };
+                (
+                    format!("ERR Unknown {what} found in the {filter} filter: "),
+                    asked,
+                    "",
+                )
+            }
+            other => return other.to_string().into_bytes(),
+        };
+        [before.as_bytes(), asked, after.as_bytes()].concat()
+    }
 }
 
 impl fmt::Display for ClientError {
@@ -52,6 +140,44 @@ impl fmt::Display for ClientError {
             Self::ExecWithoutMulti => f.write_str("ERR EXEC without MULTI"),
             Self::DiscardWithoutMulti => f.write_str("ERR DISCARD without MULTI"),
             Self::Unblocked => f.write_str("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
+            Self::WrongPassword => {
+                f.write_str("WRONGPASS invalid username-password pair or user is disabled.")
+            }
+            Self::NoPasswordSet => f.write_str(
+                "ERR AUTH <password> called without any password configured for the default user. \
+                 Are you sure your configuration is correct?",
+            ),
+            Self::HelloVersion => {
+                f.write_str("ERR Protocol version is not an integer or out of range")
+            }
+            Self::NoProto => f.write_str("NOPROTO unsupported protocol version"),
+            Self::HelloNoAuth => f.write_str(
+                "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
+                 HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client \
+                 and select the RESP protocol version at the same time",
+            ),
+            Self::InvalidName => f.write_str(
+                "ERR Client names cannot contain spaces, newlines or special characters.",
+            ),
+            Self::NoSuchClient => f.write_str("ERR No such client"),
+            Self::UnblockReason => {
+                f.write_str("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+            }
+            Self::PauseMode => f.write_str("ERR CLIENT PAUSE mode must be WRITE or ALL"),
+            Self::NotImporting => f.write_str("ERR Server is not in import mode"),
+            Self::NotANumber(filter) => {
+                write!(f, "ERR {filter} is not an integer or out of range")
+            }
+            Self::NotAboveZero(filter) => write!(f, "ERR {filter} should be greater than 0"),
+            Self::DbOutside { filter, db_max } => {
+                write!(f, "ERR {filter} number should be between 0 and {db_max}")
+            }
+            Self::HelloOption(_)
+            | Self::InvalidInfo(_)
+            | Self::UnknownInfo(_)
+            | Self::UnknownType(_)
+            | Self::NoSuchUser(_)
+            | Self::UnknownLetters { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
         }
     }
 }

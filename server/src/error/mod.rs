@@ -69,8 +69,8 @@ pub enum CommandError {
     UnknownCommand {
         /// Cut to 128 bytes.
         name: Vec<u8>,
-        /// Each in quotes and followed by a blank; 128 bytes of them.
-        args: Vec<u8>,
+        /// Each in quotes and followed by a blank; 128 bytes of them. `None` says nothing of them.
+        args: Option<Vec<u8>>,
     },
     /// Memory is used up.
     OutOfMemory,
@@ -95,7 +95,7 @@ impl CommandError {
         let asked = request.get(1).unwrap_or_default();
         let container = spec.name.split('|').next().unwrap_or_default();
         Self::SubcommandSyntax {
-            asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+            asked: echo(asked, ECHO_BYTES_MAX).to_vec(),
             container,
         }
     }
@@ -103,13 +103,14 @@ impl CommandError {
     /// The wire text without the leading `-`. It may hold what a client sent, which need not be text.
     pub(crate) fn wire(&self) -> Vec<u8> {
         match self {
-            Self::UnknownCommand { name, args } => [
-                b"ERR unknown command '",
-                &name[..],
-                b"', with args beginning with: ",
-                &args[..],
-            ]
-            .concat(),
+            Self::UnknownCommand { name, args } => {
+                let mut wire = [b"ERR unknown command '", &name[..], b"'"].concat();
+                if let Some(args) = args {
+                    wire.extend_from_slice(b", with args beginning with: ");
+                    wire.extend_from_slice(args);
+                }
+                wire
+            }
             Self::UnknownSubcommand { asked, container } => [
                 b"ERR unknown subcommand '",
                 &asked[..],
@@ -127,6 +128,7 @@ impl CommandError {
             ]
             .concat(),
             Self::Stream(error) => error.wire(),
+            Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
             Self::Server(error) => error.wire(),
             other => other.to_string().into_bytes(),
@@ -200,6 +202,13 @@ impl From<ServerError> for CommandError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
     }
+}
+
+/// What an error repeats of what a client sent: the reference takes it for a C string, which ends at the
+/// first zero byte.
+pub(crate) fn echo(text: &[u8], bytes_max: usize) -> &[u8] {
+    let text = crate::args::text(text);
+    &text[..text.len().min(bytes_max)]
 }
 
 /// How much of what a client sent an error repeats.

@@ -14,7 +14,10 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("connected_clients", state.clients.len());
     text.field("cluster_connections", 0);
     text.field("maxclients", state.config.settings().maxclients);
-    text.field("blocked_clients", state.waits.len());
+    text.field(
+        "blocked_clients",
+        state.waits.len() + state.gate.held_count(),
+    );
     text.field("tracking_clients", 0);
     text.field("pubsub_clients", subscribers.count());
     text.field("watching_clients", watching.count());
@@ -22,14 +25,14 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("total_watched_keys", state.watch_list.len());
     text.field("total_blocking_keys", blocking_keys);
     text.field("total_blocking_keys_on_nokey", group_keys);
-    let (reason, actions) = match state.gate.holds(now) {
+    let (reason, actions) = match state.gate.holds() {
         None => ("none", "none"),
         Some(Hold::All) => ("client_pause", "all"),
         Some(Hold::Writes) => ("client_pause", "write"),
     };
     text.field("paused_reason", reason);
     text.field("paused_actions", actions);
-    let until = state.gate.next_deadline().unwrap_or(now);
+    let until = state.gate.deadline().unwrap_or(now);
     let paused_millis = until.0.saturating_sub(now.0).div_ceil(1_000);
     text.field("paused_timeout_milliseconds", paused_millis);
 }

@@ -1,0 +1,37 @@
+//! `ROLE`
+//!
+//! Replies that this server is a primary without replicas.
+
+use tailrace_protocol::ReplyWriter;
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Acl;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "role",
+    arity: 1,
+    flags: Flags::NOSCRIPT
+        .and(Flags::LOADING)
+        .and(Flags::STALE)
+        .and(Flags::FAST),
+    acl: Acl::ADMIN.and(Acl::DANGEROUS),
+    group: Group::Server,
+    summary: "Tells the server's part in replication.",
+    since: "2.8.12",
+    ..Spec::of(run)
+};
+
+fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+    reply.array(3);
+    reply.bulk(b"master");
+    // Nothing was ever replicated.
+    reply.integer(0);
+    reply.array(0);
+    Ok(Flow::Done)
+}
