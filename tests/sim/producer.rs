@@ -55,7 +55,7 @@ async fn add(
             &value,
         ]));
     }
-    world.record.borrow_mut().stream(key).attempts += count as u64;
+    world.record.borrow_mut().stream(key).attempts += count;
     line.send(&bytes).await?;
     for _ in 0..count {
         let id = text(&line.reply().await?);
