@@ -4,6 +4,7 @@
 //! how time goes. A run that fails names its seed; `TAILRACE_SEED=<seed>` plays that run alone.
 
 mod audit;
+mod chaos;
 mod consumer;
 mod janitor;
 mod line;
@@ -25,6 +26,16 @@ fn every_entry_is_handled() {
         println!("TAILRACE_SEED={seed}");
         let trace = World::play(seed);
         assert!(trace.len() > 1_000, "little happened");
+    }
+}
+
+/// Whatever clients do to each other and to themselves, every command is answered once and in order, and
+/// nothing of them is left when they have left.
+#[test]
+fn every_command_is_answered_once_and_in_order() {
+    for seed in seeds() {
+        println!("TAILRACE_SEED={seed}");
+        World::play_chaos(seed);
     }
 }
 

@@ -21,7 +21,7 @@ use super::world::turn;
 pub(super) async fn live(world: Rc<World>) {
     let mut line = Line::reliable(&world);
     loop {
-        let (key, group) = (*world.pick(&KEYS), *world.pick(&GROUPS));
+        let (key, group) = (world.pick(&KEYS), world.pick(&GROUPS));
         look(&world, &mut line, key, group).await.unwrap();
         for _ in 0..world.below(20) {
             turn().await;

@@ -24,7 +24,7 @@ pub(super) async fn live(world: Rc<World>) {
 }
 
 async fn tidy(world: &World, line: &mut Line) -> Option<()> {
-    let key = *world.pick(&KEYS);
+    let key = world.pick(&KEYS);
     let range = line
         .call(&["XRANGE", key, "-", "+", "COUNT", "30"])
         .await
@@ -33,11 +33,11 @@ async fn tidy(world: &World, line: &mut Line) -> Option<()> {
     if there.is_empty() {
         return Some(());
     }
-    let (id, _) = world.pick(&there);
+    let (id, _) = &there[world.below(there.len())];
     let at = Id::parse(id);
     if world.one_in(3) {
         world.record.borrow_mut().stream(key).trim_below(at);
-        let how = *world.pick(&["=", "~"]);
+        let how = world.pick(&["=", "~"]);
         let trimmed = line.call(&["XTRIM", key, "MINID", how, id]).await.ok()?;
         world.note(&format!(
             "janitor: trimmed {trimmed} of {key} below {how} {id}"

@@ -102,7 +102,7 @@ async fn ids_of(line: &mut Line, key: &str) -> BTreeSet<Id> {
 }
 
 /// Lets somebody act on a connection that holds, with a turn of the server after each turn of theirs.
-async fn drive(world: &Rc<World>, act: impl AsyncFnOnce(&mut Line)) {
+pub(super) async fn drive(world: &Rc<World>, act: impl AsyncFnOnce(&mut Line)) {
     let mut line = Line::reliable(world);
     let mut acting = std::pin::pin!(act(&mut line));
     let mut turns_left = TURNS_MAX;
