@@ -42,13 +42,14 @@ fn every_command_is_answered_once_and_in_order() {
 /// Without this a seed would be worth nothing.
 #[test]
 fn the_same_seed_gives_the_same_trace() {
-    let first = World::play(1);
-    let second = World::play(1);
-    for (line, (first, second)) in first.iter().zip(&second).enumerate() {
-        assert_eq!(first, second, "line {line}");
+    for play in [World::play, World::play_chaos] {
+        let (first, second) = (play(1), play(1));
+        for (line, (first, second)) in first.iter().zip(&second).enumerate() {
+            assert_eq!(first, second, "line {line}");
+        }
+        assert_eq!(first.len(), second.len());
+        assert_ne!(first, play(2));
     }
-    assert_eq!(first.len(), second.len());
-    assert_ne!(first, World::play(2));
 }
 
 fn seeds() -> Vec<u64> {
