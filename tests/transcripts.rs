@@ -31,7 +31,6 @@ fn the_reference_says_what_the_transcripts_say() {
 
 /// What is said here is what the reference says.
 #[test]
-#[ignore = "the commands that tell who waits, and most others, are still to come"]
 fn tailrace_says_what_the_transcripts_say() {
     let start = || -> Box<dyn Target> { Box::new(Embedded::start().unwrap()) };
     play_all(

@@ -114,3 +114,8 @@ impl<'a> Iterator for Args<'a> {
 }
 
 impl ExactSizeIterator for Args<'_> {}
+
+/// As much of an argument as the reference takes where it treats it as a C string: up to a zero byte.
+pub(crate) fn text(arg: &[u8]) -> &[u8] {
+    arg.split(|&byte| byte == 0).next().unwrap_or_default()
+}

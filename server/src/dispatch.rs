@@ -15,6 +15,7 @@ use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
 use crate::error::ServerError;
+use crate::error::echo;
 use crate::gate::Hold;
 use crate::serve;
 use crate::spec::Flags;
@@ -316,7 +317,7 @@ fn aborts_transaction(error: &CommandError) -> bool {
 fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
     let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
-        asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+        asked: echo(asked, ECHO_BYTES_MAX).to_vec(),
         container: container.name,
     }
 }
@@ -330,11 +331,11 @@ fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
         }
         let room = ECHO_BYTES_MAX - args.len();
         args.push(b'\'');
-        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(echo(arg, room));
         args.extend_from_slice(b"' ");
     }
     CommandError::UnknownCommand {
-        name: name[..name.len().min(ECHO_BYTES_MAX)].to_vec(),
+        name: echo(name, ECHO_BYTES_MAX).to_vec(),
         args: (compat == Compat::Valkey || !args.is_empty()).then_some(args),
     }
 }

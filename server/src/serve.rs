@@ -6,6 +6,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
+use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
@@ -66,8 +67,13 @@ fn react(state: &mut State, now: Now) {
             if event.breaks_watch() {
                 state.break_watches(db, &key);
             }
-            let is_new = || !signalled.iter().any(|(d, k)| *d == db && *k == key);
-            if event.signal() != Signal::None && is_new() {
+            if event.signal() == Signal::None {
+                continue;
+            }
+            if event != Event::Xadd {
+                state.waits.on_replaced(db, &key);
+            }
+            if !signalled.iter().any(|(d, k)| *d == db && *k == key) {
                 signalled.push((db, key));
             }
         }

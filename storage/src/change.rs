@@ -208,7 +208,9 @@ impl Event {
     #[must_use]
     pub const fn signal(self) -> Signal {
         match self {
-            Self::Xadd
+            // A new key brings no entry by itself, but whoever waits for it looks at all its other keys too.
+            Self::New
+            | Self::Xadd
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveTo

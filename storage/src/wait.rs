@@ -68,7 +68,8 @@ struct KeyQueue {
 #[derive(Debug, Default)]
 struct Lane {
     waiters: BTreeSet<WaiterId>,
-    /// A consumer that waits here was deleted; the next signal creates it again.
+    /// A consumer that waits here was deleted, or the group itself is another one; the next signal
+    /// creates what is missing.
     consumer_deleted: bool,
 }
 
@@ -184,6 +185,17 @@ impl WaitList {
     /// Remembers that a consumer of `group` was deleted, in case it waits.
     pub fn on_consumer_deleted(&mut self, db: usize, key: &[u8], group: &[u8]) {
         if let Some(lane) = self.lane_mut(db, key, group) {
+            lane.consumer_deleted = true;
+        }
+    }
+
+    /// Remembers that `key` may hold other groups than before, whose consumers are not there.
+    pub fn on_replaced(&mut self, db: usize, key: &[u8]) {
+        let queue = self.databases.get_mut(db).and_then(|db| db.get_mut(key));
+        for lane in queue
+            .into_iter()
+            .flat_map(|queue| queue.groups.values_mut())
+        {
             lane.consumer_deleted = true;
         }
     }

@@ -14,6 +14,7 @@ use super::client::name::check_name;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::config::Compat;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::server_info::Identity;
@@ -102,7 +103,9 @@ impl<'a> Hello<'a> {
 
 /// Says what this server is.
 fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
-    let identity = Identity::of(call.state.config.settings());
+    let settings = call.state.config.settings();
+    let compat = settings.compat;
+    let identity = Identity::of(settings);
     let protocol = match reply.version() {
         Version::Resp2 => 2,
         Version::Resp3 => 3,
@@ -121,5 +124,20 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     reply.bulk(b"role");
     reply.bulk(b"master");
     reply.bulk(b"modules");
-    reply.array(0);
+    match compat {
+        // Valkey's engine for scripts is a module, though nobody loads it.
+        Compat::Valkey => {
+            reply.array(1);
+            reply.map(4);
+            reply.bulk(b"name");
+            reply.bulk(b"lua");
+            reply.bulk(b"ver");
+            reply.integer(1);
+            reply.bulk(b"path");
+            reply.bulk(b"lua");
+            reply.bulk(b"args");
+            reply.array(0);
+        }
+        Compat::Redis => reply.array(0),
+    }
 }

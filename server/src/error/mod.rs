@@ -95,7 +95,7 @@ impl CommandError {
         let asked = request.get(1).unwrap_or_default();
         let container = spec.name.split('|').next().unwrap_or_default();
         Self::SubcommandSyntax {
-            asked: asked[..asked.len().min(ECHO_BYTES_MAX)].to_vec(),
+            asked: echo(asked, ECHO_BYTES_MAX).to_vec(),
             container,
         }
     }
@@ -202,6 +202,13 @@ impl From<ServerError> for CommandError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
     }
+}
+
+/// What an error repeats of what a client sent: the reference takes it for a C string, which ends at the
+/// first zero byte.
+pub(crate) fn echo(text: &[u8], bytes_max: usize) -> &[u8] {
+    let text = crate::args::text(text);
+    &text[..text.len().min(bytes_max)]
 }
 
 /// How much of what a client sent an error repeats.

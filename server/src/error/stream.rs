@@ -1,5 +1,7 @@
 //! Errors of the commands on streams.
 
+use super::echo;
+
 /// Why a command on a stream failed. Some texts repeat names that a client chose.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -104,14 +106,14 @@ impl StreamError {
             }
             Self::NoSuchGroup { group, key } => [
                 b"NOGROUP No such consumer group '",
-                until_nul(group),
+                shown(group),
                 b"' for key name '",
-                until_nul(key),
+                shown(key),
                 b"'",
             ]
             .concat(),
             Self::UnknownClaimOption(option) => {
-                [b"ERR Unrecognized XCLAIM option '", until_nul(option), b"'"].concat()
+                [b"ERR Unrecognized XCLAIM option '", shown(option), b"'"].concat()
             }
             Self::MinIdle { command } => {
                 format!("ERR Invalid min-idle-time argument for {command}").into_bytes()
@@ -207,17 +209,16 @@ impl StreamError {
 fn no_group(key: &[u8], group: &[u8], end: &[u8]) -> Vec<u8> {
     [
         b"NOGROUP No such key '",
-        until_nul(key),
+        shown(key),
         b"' or consumer group '",
-        until_nul(group),
+        shown(group),
         b"'",
         end,
     ]
     .concat()
 }
 
-/// What the reference shows of a name: it ends at the first zero byte.
-fn until_nul(name: &[u8]) -> &[u8] {
-    let end = name.iter().position(|&byte| byte == 0);
-    &name[..end.unwrap_or(name.len())]
+/// A name, in full.
+fn shown(name: &[u8]) -> &[u8] {
+    echo(name, usize::MAX)
 }

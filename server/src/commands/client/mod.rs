@@ -18,6 +18,7 @@ mod trackinginfo;
 mod unblock;
 
 use crate::args::Args;
+use crate::args::text;
 use crate::error::CommandError;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -63,11 +64,6 @@ fn switch(args: &mut Args<'_>) -> Result<bool, CommandError> {
     } else {
         Err(CommandError::Syntax)
     }
-}
-
-/// As much of `bytes` as the reference takes for a text: up to a zero byte.
-fn text(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 /// Whether a text may stand in a line of `CLIENT LIST`, whose fields are parted by blanks.

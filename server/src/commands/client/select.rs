@@ -4,8 +4,8 @@ use tailrace_protocol::number::parse_i64;
 use tailrace_storage::Compat;
 use tailrace_storage::Instant;
 
-use super::text;
 use crate::args::Args;
+use crate::args::text;
 use crate::call::Call;
 use crate::client::Client;
 use crate::client::ClientId;

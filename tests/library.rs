@@ -1,0 +1,4 @@
+//! Tailrace as a library: how servers start and end inside another program, and how their time goes.
+
+mod starts;
+mod time;
