@@ -155,6 +155,8 @@ impl State {
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
+        self.timing
+            .set_threshold(settings.slowlog_log_slower_than_us);
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
