@@ -49,7 +49,6 @@ async fn a_wait_ends_to_the_millisecond() {
 
 /// One step over many deadlines passes each of them on the way.
 #[tokio::test]
-#[ignore = "keyspace events are not published yet"]
 async fn a_long_step_passes_every_deadline_in_order() {
     let server = start("notify-keyspace-events Ex").await;
     let mut listener = Caller::connect(&server);
@@ -209,7 +208,6 @@ async fn the_wall_clock_may_step_back() {
 
 /// Set forward, it makes keys expire, but no wait ends sooner.
 #[tokio::test]
-#[ignore = "keyspace events are not published yet"]
 async fn the_wall_clock_may_step_forward() {
     let clock = Arc::new(ManualClock::starting_at(UnixMillis(1_000_000)));
     let server = start_with("notify-keyspace-events Ex", &clock).await;

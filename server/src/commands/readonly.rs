@@ -1,14 +1,16 @@
 //! `READONLY`, `READWRITE`
 //!
 //! Says whether the connection is content with what a replica knows. Without a cluster that changes
-//! nothing; `CLIENT LIST` shows it all the same.
+//! nothing; `CLIENT LIST` shows it all the same. Redis refuses it then.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::error::ServerError;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -43,9 +45,7 @@ fn readonly(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.client().readonly = true;
-    reply.ok();
-    Ok(Flow::Done)
+    switch(call, true, reply)
 }
 
 fn readwrite(
@@ -53,7 +53,18 @@ fn readwrite(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.client().readonly = false;
+    switch(call, false, reply)
+}
+
+fn switch(
+    call: &mut Call<'_>,
+    readonly: bool,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if call.store().settings().compat == Compat::Redis {
+        return Err(ServerError::NoCluster.into());
+    }
+    call.client().readonly = readonly;
     reply.ok();
     Ok(Flow::Done)
 }
