@@ -73,6 +73,10 @@ pub struct Client {
     pub no_touch: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
+    /// `READONLY`.
+    pub readonly: bool,
+    /// Whether it sees the commands of all clients.
+    pub is_monitor: bool,
     /// Commands queued since `MULTI`.
     pub transaction: Option<Box<Transaction>>,
     /// Keys it watches.

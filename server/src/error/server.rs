@@ -45,6 +45,8 @@ pub enum ServerError {
     NoShutdown,
     /// `SHUTDOWN FAILOVER` without a cluster.
     FailoverOutsideCluster,
+    /// The command is about a cluster, which this server is no part of.
+    NoCluster,
     /// The server cannot end as it was asked to.
     ShutdownFailed,
     /// `ACL CAT` of something else.
@@ -98,6 +100,7 @@ impl fmt::Display for ServerError {
             Self::FailoverOutsideCluster => {
                 f.write_str("ERR SHUTDOWN FAILOVER is only supported in cluster mode.")
             }
+            Self::NoCluster => f.write_str("ERR This instance has cluster support disabled"),
             Self::ShutdownFailed => f.write_str("ERR Errors trying to SHUTDOWN. Check logs."),
             Self::Threshold => f.write_str(
                 "ERR argument must be a memory value bigger than 1 and smaller than 4gb",
