@@ -152,7 +152,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             return Turn::Next;
         }
         if self.has_ended {
-            return Turn::Sleep;
+            // A command that was left when the client ended waits now.
+            self.on_input_end();
+            return Turn::Next;
         }
         match self.poll_read(cx) {
             Poll::Pending => Turn::Sleep,
@@ -351,3 +353,6 @@ const BATCH: BatchBounds = BatchBounds {
 const STEPS_PER_TURN: usize = 16;
 /// What an idle client keeps allocated for half a command.
 const INPUT_BYTES_KEPT: usize = 4 * 1_024;
+
+#[cfg(test)]
+mod tests;

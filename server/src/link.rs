@@ -106,7 +106,7 @@ impl Link {
     /// Writes what the socket takes now, and wakes the task for the rest.
     pub(crate) fn flush(&self) {
         let mut sink = self.sink.lock();
-        if sink.is_parked {
+        if sink.is_parked || self.is_killed() {
             return;
         }
         let turn = self.write(&mut sink, |outlet, bytes| outlet.try_write(bytes));
@@ -165,7 +165,7 @@ impl Link {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Ends the connection without waiting for its replies to leave.
+    /// Ends the connection; what has not left is lost.
     pub(crate) fn kill(&self) {
         self.killed.store(true, Ordering::Release);
         self.wake();

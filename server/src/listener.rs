@@ -45,6 +45,19 @@ pub(crate) struct Peer {
     pub(crate) fd: i32,
 }
 
+impl Peer {
+    /// A client in this process.
+    pub(crate) fn embedded() -> Self {
+        Self {
+            addr: "embedded:0".to_owned(),
+            laddr: "embedded:0".to_owned(),
+            unix: false,
+            local: true,
+            fd: -1,
+        }
+    }
+}
+
 impl Acceptor {
     /// Accepts TCP clients until told to stop.
     pub(crate) async fn accept_tcp(self, listener: TcpListener) {
@@ -118,7 +131,8 @@ impl Acceptor {
         self.serve(reader, Box::new(AnyOutlet(writer)), peer);
     }
 
-    fn serve<R>(&self, reader: R, outlet: Box<dyn Outlet>, peer: Peer)
+    /// Serves a client whose two directions may be anything.
+    pub(crate) fn serve<R>(&self, reader: R, outlet: Box<dyn Outlet>, peer: Peer)
     where
         R: AsyncRead + Send + Unpin + 'static,
     {
@@ -181,6 +195,8 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         no_evict: false,
         no_touch: false,
         capa_redirect: false,
+        readonly: false,
+        is_monitor: false,
         transaction: None,
         watches: Default::default(),
         subscriptions: Default::default(),

@@ -185,16 +185,13 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.acceptor.serve_stream(
-            stream,
-            Peer {
-                addr: "embedded:0".to_owned(),
-                laddr: "embedded:0".to_owned(),
-                unix: false,
-                local: true,
-                fd: -1,
-            },
-        );
+        self.acceptor.serve_stream(stream, Peer::embedded());
+    }
+
+    /// What accepts clients, for tests that hold both directions of a client themselves.
+    #[cfg(test)]
+    pub(crate) fn acceptor(&self) -> &Acceptor {
+        &self.acceptor
     }
 
     /// Moves a manual clock. When this returns, everything that became due has happened, and its
