@@ -99,12 +99,7 @@ impl Counters {
         };
         // Counters that somebody set may run over; the reference takes them as signed then.
         let added = self.entries_added.cast_signed();
-        read.map(|read| {
-            added
-                .saturating_sub(read.cast_signed())
-                .max(0)
-                .unsigned_abs()
-        })
+        read.map(|read| added.wrapping_sub(read.cast_signed()).max(0).unsigned_abs())
     }
 
     /// Whether an entry at or after this ID may have been deleted, as far as that matters.

@@ -50,7 +50,7 @@ impl Log {
 
     /// Adds an entry at the end. `fields` are names and values in turn.
     ///
-    /// That `id` is greater than every ID the log has, and than every one it ever had unless [`Log::step_back`] said
+    /// That `id` is greater than every ID the log has, and than every one it ever had unless `step_back` said
     /// otherwise, and that the names and values have no more than a gigabyte together, is the caller's duty.
     #[inline]
     pub fn append<'a>(
