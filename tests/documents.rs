@@ -25,6 +25,27 @@ fn every_command_has_a_row_in_compatibility() {
     );
 }
 
+/// What the page promises is there, and what it denies is not.
+#[test]
+fn compatibility_says_what_is_there() {
+    let commands = commands();
+    let is_wrong = |name: &String, is_answered| commands.contains(name) != is_answered;
+    let wrong: Vec<String> = rows()
+        .into_iter()
+        .flat_map(|row| {
+            row.names
+                .into_iter()
+                .map(move |name| (name, row.is_answered))
+        })
+        .filter(|(name, is_answered)| is_wrong(name, *is_answered))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "COMPATIBILITY.md and the table of commands differ on {wrong:?}"
+    );
+}
+
 /// A name in two rows could be promised in one and denied in the other.
 #[test]
 fn no_command_has_two_rows() {

@@ -1,4 +1,5 @@
 //! Tailrace as a library: how servers start and end inside another program, and how their time goes.
 
 mod starts;
+mod threads;
 mod time;

@@ -4,6 +4,7 @@
 //! how time goes. A run that fails names its seed; `TAILRACE_SEED=<seed>` plays that run alone.
 
 mod audit;
+mod chaos;
 mod consumer;
 mod janitor;
 mod line;
@@ -28,16 +29,27 @@ fn every_entry_is_handled() {
     }
 }
 
+/// Whatever clients do to each other and to themselves, every command is answered once and in order, and
+/// nothing of them is left when they have left.
+#[test]
+fn every_command_is_answered_once_and_in_order() {
+    for seed in seeds() {
+        println!("TAILRACE_SEED={seed}");
+        World::play_chaos(seed);
+    }
+}
+
 /// Without this a seed would be worth nothing.
 #[test]
 fn the_same_seed_gives_the_same_trace() {
-    let first = World::play(1);
-    let second = World::play(1);
-    for (line, (first, second)) in first.iter().zip(&second).enumerate() {
-        assert_eq!(first, second, "line {line}");
+    for play in [World::play, World::play_chaos] {
+        let (first, second) = (play(1), play(1));
+        for (line, (first, second)) in first.iter().zip(&second).enumerate() {
+            assert_eq!(first, second, "line {line}");
+        }
+        assert_eq!(first.len(), second.len());
+        assert_ne!(first, play(2));
     }
-    assert_eq!(first.len(), second.len());
-    assert_ne!(first, World::play(2));
 }
 
 fn seeds() -> Vec<u64> {

@@ -73,6 +73,10 @@ pub struct Client {
     pub no_touch: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
+    /// `READONLY`.
+    pub readonly: bool,
+    /// Whether it sees the commands of all clients.
+    pub is_monitor: bool,
     /// Commands queued since `MULTI`.
     pub transaction: Option<Box<Transaction>>,
     /// Keys it watches.
@@ -110,9 +114,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that commands take which are not whole, and replies that have not left.
-    pub(crate) fn buffer_bytes(&self) -> usize {
-        self.input_bytes + self.out.len() + self.link.waiting()
+    /// The memory that it takes, with commands that are not whole and replies that have not left.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.input_bytes + self.out.len() + self.link.waiting()
     }
 
     /// Whether it listens to anything, which restricts it in RESP2.

@@ -68,8 +68,8 @@ impl Clock for SystemClock {
 
 /// A clock that moves only when told to. For tests.
 ///
-/// A server that was started with it must be told as well, so that everything that became due
-/// happens before the next line of the test: see `Server::advance`.
+/// Several servers may go by the same one. Each notices a move by itself, in a task; for everything
+/// that became due to happen before the next line of the test, tell the server: `Server::advance`.
 #[derive(Debug, Default)]
 pub struct ManualClock {
     wall: AtomicU64,
@@ -90,7 +90,7 @@ impl ManualClock {
         let micros = by.0.saturating_mul(1_000);
         self.wall.fetch_add(micros, Ordering::SeqCst);
         self.mono.fetch_add(micros, Ordering::SeqCst);
-        self.moved.notify_one();
+        self.moved.notify_waiters();
     }
 
     /// Lets time pass until the monotonic clock shows `to`; does nothing if it is past that.
@@ -98,7 +98,7 @@ impl ManualClock {
         let micros = to.0.saturating_sub(self.mono.load(Ordering::SeqCst));
         self.wall.fetch_add(micros, Ordering::SeqCst);
         self.mono.fetch_add(micros, Ordering::SeqCst);
-        self.moved.notify_one();
+        self.moved.notify_waiters();
     }
 
     /// Sets the wall clock, as an operator or NTP would: backwards too, and the monotonic clock
@@ -106,7 +106,7 @@ impl ManualClock {
     pub fn set_wall(&self, to: UnixMillis) {
         self.wall
             .store(to.0.saturating_mul(1_000), Ordering::SeqCst);
-        self.moved.notify_one();
+        self.moved.notify_waiters();
     }
 }
 

@@ -92,7 +92,7 @@ fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
 }
 
 /// Whether an argument is a password, which must not show up where others can read it.
-fn is_secret(request: Request<'_>, index: usize, config: &Config) -> bool {
+pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> bool {
     let word = |at: usize| request.get(at).unwrap_or_default();
     let is = |at: usize, name: &str| word(at).eq_ignore_ascii_case(name.as_bytes());
     if is(0, "auth") {

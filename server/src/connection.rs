@@ -152,7 +152,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             return Turn::Next;
         }
         if self.has_ended {
-            return Turn::Sleep;
+            // A command that was left when the client ended waits now.
+            self.on_input_end();
+            return Turn::Next;
         }
         match self.poll_read(cx) {
             Poll::Pending => Turn::Sleep,

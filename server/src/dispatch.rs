@@ -76,6 +76,11 @@ pub(crate) fn execute(
         Err((spec, error)) => {
             state.stats.on_rejected(spec, &error);
             refuse(state, id, spec, &error, &mut reply);
+            let is_shown = !state.monitors.is_empty();
+            if is_shown && let Some(spec) = spec.filter(|spec| spec.name == "exec") {
+                // It ended the transaction whose beginning was shown.
+                state.show_to_monitors(id, spec, request, now);
+            }
             Step::Done
         }
     };
@@ -164,7 +169,7 @@ pub(crate) fn run(
         Ok(Flow::Done) => Step::Done,
         Ok(Flow::Wait(command)) => {
             serve::park(state, id, spec, db, command);
-            return Step::Waits;
+            Step::Waits
         }
         Err(error) => {
             state.stats.on_failed(spec, &error);
@@ -173,7 +178,15 @@ pub(crate) fn run(
             Step::Done
         }
     };
-    state.clients.at(id).commands += 1;
+    if state.store.has_changes() {
+        state.publish_events();
+    }
+    if !state.monitors.is_empty() {
+        state.show_to_monitors(id, spec, request, now);
+    }
+    if step == Step::Done {
+        state.clients.at(id).commands += 1;
+    }
     step
 }
 
@@ -214,6 +227,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     let restricted = client.is_subscriber()
         && client.version == tailrace_protocol::Version::Resp2
         && !is_subscriber_command(spec.name);
+    let is_monitor = client.is_monitor;
     let memory_max = state.config.settings().maxmemory_bytes;
     if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
         return refuse(CommandError::OutOfMemory);
@@ -221,12 +235,15 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
     }
+    if is_monitor && flags.has(Flags::WRITE | Flags::READONLY | Flags::MAY_REPLICATE) {
+        return refuse(ClientError::Monitoring.into());
+    }
     let is_held = match state.gate.holds() {
         None => false,
         Some(Hold::All) => true,
         Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
     };
-    if is_held {
+    if is_held && !is_monitor {
         return Ok(Admitted::Hold);
     }
     if in_multi && !runs_while_queueing(spec.name) {

@@ -304,13 +304,6 @@ impl Engine {
             let request = batch.request(input, count);
             let Outcome { ran, .. } = dispatch::execute(state, id, request, now, &mut out);
             count += 1;
-            serve::settle(state, now);
-            // Another client's command may have ended this one, if the gate opened.
-            let Some(client) = state.clients.get_mut(id) else {
-                return Executed::GONE;
-            };
-            out.append(&mut client.out);
-            verdict = Verdict::of(client);
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
                 && state.timing.on_ran(spec)
@@ -320,9 +313,17 @@ impl Engine {
                 state.log_if_slow(id, spec, request, now, micros);
                 now = read;
             }
+            serve::settle(state, now);
+            // Another client's command may have ended this one, if the gate opened.
+            let Some(client) = state.clients.get_mut(id) else {
+                return Executed::GONE;
+            };
+            out.append(&mut client.out);
+            verdict = Verdict::of(client);
         }
         if state.timing.wants_reading() {
-            self.read_clock(state, now, None);
+            let State { timing, stats, .. } = state;
+            timing.on_reading(now.mono, self.clock.now().mono, None, stats);
         }
         let done_bytes = match count {
             0 => 0,
@@ -418,9 +419,11 @@ impl State {
         if !is_slow || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
-        let client = self.clients.at(id);
-        self.slow_log
-            .push(request, client, &self.config, at.wall, micros);
+        // Its client may have been ended by what it did.
+        if let Some(client) = self.clients.get(id) {
+            self.slow_log
+                .push(request, client, &self.config, at.wall, micros);
+        }
     }
 }
 

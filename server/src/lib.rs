@@ -21,6 +21,8 @@ pub mod gate;
 pub mod keys;
 mod link;
 mod listener;
+mod monitor;
+mod notify;
 pub mod open_files;
 pub mod options;
 pub mod panic;

@@ -195,6 +195,8 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         no_evict: false,
         no_touch: false,
         capa_redirect: false,
+        readonly: false,
+        is_monitor: false,
         transaction: None,
         watches: Default::default(),
         subscriptions: Default::default(),

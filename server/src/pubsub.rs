@@ -19,6 +19,8 @@ pub enum Kind {
     Channel,
     /// All channels whose names match.
     Pattern,
+    /// One channel of a shard, which no pattern matches.
+    Shard,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
         match self {
             Self::Channel => "subscribe",
             Self::Pattern => "psubscribe",
+            Self::Shard => "ssubscribe",
         }
     }
 
@@ -35,6 +38,7 @@ impl Kind {
         match self {
             Self::Channel => "unsubscribe",
             Self::Pattern => "punsubscribe",
+            Self::Shard => "sunsubscribe",
         }
     }
 }
@@ -46,17 +50,23 @@ pub struct Subscriptions {
     pub channels: BTreeSet<Box<[u8]>>,
     /// Glob patterns.
     pub patterns: BTreeSet<Box<[u8]>>,
+    /// Channels of shards by name.
+    pub shards: BTreeSet<Box<[u8]>>,
 }
 
 impl Subscriptions {
     /// Whether it listens to nothing.
     pub fn is_empty(&self) -> bool {
-        self.channels.is_empty() && self.patterns.is_empty()
+        self.channels.is_empty() && self.patterns.is_empty() && self.shards.is_empty()
     }
 
-    /// Channels and patterns together, as confirmations count them.
-    pub fn count(&self) -> usize {
-        self.channels.len() + self.patterns.len()
+    /// What a confirmation of this kind counts: channels and patterns together, those of shards
+    /// apart.
+    pub fn count(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Channel | Kind::Pattern => self.channels.len() + self.patterns.len(),
+            Kind::Shard => self.shards.len(),
+        }
     }
 
     /// The names of one kind.
@@ -64,6 +74,7 @@ impl Subscriptions {
         let names = match kind {
             Kind::Channel => &self.channels,
             Kind::Pattern => &self.patterns,
+            Kind::Shard => &self.shards,
         };
         names.iter().cloned().collect()
     }
@@ -72,12 +83,13 @@ impl Subscriptions {
         match kind {
             Kind::Channel => &mut self.channels,
             Kind::Pattern => &mut self.patterns,
+            Kind::Shard => &mut self.shards,
         }
     }
 }
 
 /// Clients by what they listen to, in the order in which they came.
-type Subscribers = BTreeMap<Box<[u8]>, Vec<ClientId>>;
+pub(crate) type Subscribers = BTreeMap<Box<[u8]>, Vec<ClientId>>;
 
 /// All subscriptions of all clients.
 ///
@@ -88,13 +100,30 @@ pub struct PubSub {
     pub channels: Subscribers,
     /// Subscribers by pattern.
     pub patterns: Subscribers,
+    /// Subscribers by channel of a shard.
+    pub shards: Subscribers,
 }
 
 impl PubSub {
-    fn of_kind(&mut self, kind: Kind) -> &mut Subscribers {
+    /// Whether a message could reach anybody outside of shards.
+    pub(crate) fn has_listeners(&self) -> bool {
+        !self.channels.is_empty() || !self.patterns.is_empty()
+    }
+
+    /// Who listens to what is of this kind.
+    pub(crate) fn of_kind(&self, kind: Kind) -> &Subscribers {
+        match kind {
+            Kind::Channel => &self.channels,
+            Kind::Pattern => &self.patterns,
+            Kind::Shard => &self.shards,
+        }
+    }
+
+    fn of_kind_mut(&mut self, kind: Kind) -> &mut Subscribers {
         match kind {
             Kind::Channel => &mut self.channels,
             Kind::Pattern => &mut self.patterns,
+            Kind::Shard => &mut self.shards,
         }
     }
 }
@@ -104,7 +133,7 @@ impl State {
     pub(crate) fn subscribe(&mut self, id: ClientId, kind: Kind, name: &[u8]) {
         let names = self.clients.at(id).subscriptions.of_kind(kind);
         if names.insert(name.into()) {
-            let table = self.pubsub.of_kind(kind);
+            let table = self.pubsub.of_kind_mut(kind);
             table.entry(name.into()).or_default().push(id);
         }
     }
@@ -115,7 +144,7 @@ impl State {
         if !names.remove(name) {
             return;
         }
-        let table = self.pubsub.of_kind(kind);
+        let table = self.pubsub.of_kind_mut(kind);
         if let Some(clients) = table.get_mut(name) {
             clients.retain(|&subscriber| subscriber != id);
             if clients.is_empty() {
@@ -126,7 +155,7 @@ impl State {
 
     /// Lets a client listen to nothing any more, without a word.
     pub(crate) fn unsubscribe_all(&mut self, id: ClientId) {
-        for kind in [Kind::Channel, Kind::Pattern] {
+        for kind in [Kind::Channel, Kind::Pattern, Kind::Shard] {
             for name in self.clients.at(id).subscriptions.names(kind) {
                 self.unsubscribe(id, kind, &name);
             }
@@ -138,12 +167,13 @@ impl State {
     pub(crate) fn confirm(
         &mut self,
         id: ClientId,
+        kind: Kind,
         word: &str,
         name: Option<&[u8]>,
         reply: &mut ReplyWriter<'_>,
     ) {
         let client = self.clients.at(id);
-        let count = client.subscriptions.count() as u64;
+        let count = client.subscriptions.count(kind) as u64;
         let write = |reply: &mut ReplyWriter<'_>| {
             reply.push(3);
             reply.bulk(word.as_bytes());
@@ -163,14 +193,8 @@ impl State {
     /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
     /// subscription that matches, the channel's own first.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {
-        let mut receivers = 0;
-        if let Some(clients) = self.pubsub.channels.get_mut(channel) {
-            // Nobody comes or goes while a message is handed out.
-            let clients = std::mem::take(clients);
-            let parts = [b"message", channel, message];
-            receivers += self.push_to_all(&clients, &parts);
-            self.pubsub.channels.insert(channel.into(), clients);
-        }
+        let parts = [b"message", channel, message];
+        let mut receivers = self.push_to_channel(Kind::Channel, channel, &parts);
         let patterns = std::mem::take(&mut self.pubsub.patterns);
         for (pattern, clients) in &patterns {
             if glob_matches(pattern, channel, Case::Sensitive) {
@@ -179,6 +203,26 @@ impl State {
             }
         }
         self.pubsub.patterns = patterns;
+        receivers
+    }
+
+    /// Sends a message to everybody who listens to `channel` of a shard, and says to how many.
+    pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+        let parts = [b"smessage", channel, message];
+        self.push_to_channel(Kind::Shard, channel, &parts)
+    }
+
+    /// Pushes the same to all who listen to a channel by its name.
+    fn push_to_channel(&mut self, kind: Kind, channel: &[u8], parts: &[&[u8]]) -> u64 {
+        let Some(clients) = self.pubsub.of_kind_mut(kind).get_mut(channel) else {
+            return 0;
+        };
+        // Nobody comes or goes while a message is handed out.
+        let clients = std::mem::take(clients);
+        let receivers = self.push_to_all(&clients, parts);
+        if let Some(place) = self.pubsub.of_kind_mut(kind).get_mut(channel) {
+            *place = clients;
+        }
         receivers
     }
 

@@ -1,7 +1,7 @@
 //! Parks commands that wait, and serves them once something changed or their time is up.
 //!
-//! After every command (or the whole of an `EXEC`) the engine drains the list of changes: watched
-//! keys break transactions, and the waiters of each key that signals are attempted, longest waiting
+//! After every command (or the whole of an `EXEC`) the engine drains the list of changes: events are
+//! published, watched keys break transactions, and the waiters of each key that signals are attempted, longest waiting
 //! first. An attempt is the whole command again, with the deadline and the IDs that it had.
 
 use tailrace_protocol::ReplyWriter;
@@ -60,6 +60,8 @@ pub(crate) fn settle(state: &mut State, now: Now) {
 
 fn react(state: &mut State, now: Now) {
     while state.store.has_changes() {
+        state.publish_events();
+        state.published = 0;
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();

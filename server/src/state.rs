@@ -49,6 +49,8 @@ pub struct State {
     pub slow_log: CommandLog,
     /// Who listens to which channel.
     pub pubsub: PubSub,
+    /// Who sees the commands of all clients, in the order in which they asked to.
+    pub monitors: Vec<ClientId>,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -77,6 +79,8 @@ pub struct State {
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
     pub(crate) changes: Vec<Change>,
+    /// How many of the changes that the store holds were looked at for what is to be published.
+    pub(crate) published: usize,
     /// What is known of how long the commands of a batch take.
     pub(crate) timing: Timing,
     /// What to tell of a new `loglevel`.
@@ -110,6 +114,7 @@ impl State {
             stats: Stats::default(),
             slow_log: CommandLog::default(),
             pubsub: PubSub::default(),
+            monitors: Vec::new(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
@@ -124,6 +129,7 @@ impl State {
             touched: Vec::new(),
             upkeep_at: None,
             changes: Vec::new(),
+            published: 0,
             timing: Timing::default(),
             set_log_level: None,
         }
@@ -142,11 +148,15 @@ impl State {
             Compat::Valkey => tailrace_storage::Compat::Valkey,
             Compat::Redis => tailrace_storage::Compat::Redis,
         };
+        let is_notifying = settings.notify_keyspace_events.is_active();
+        self.store.set_record_all(is_notifying);
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
+        self.timing
+            .set_threshold(settings.slowlog_log_slower_than_us);
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
@@ -201,6 +211,7 @@ impl State {
         }
         self.discard(id);
         self.unsubscribe_all(id);
+        self.stop_monitoring(id);
         self.clients.remove(id)
     }
 

@@ -39,9 +39,14 @@ impl Timing {
             self.weight = u64::from(self.batches);
             self.batches = 0;
         }
-        self.is_exact = slow_above_micros.is_some_and(|micros| micros < EXACT_BELOW_MICROS);
         self.since_reading = 0;
         self.sampled.clear();
+        self.set_threshold(slow_above_micros);
+    }
+
+    /// Commands that take so long are logged from now on.
+    pub(crate) fn set_threshold(&mut self, slow_above_micros: Option<u64>) {
+        self.is_exact = slow_above_micros.is_some_and(|micros| micros < EXACT_BELOW_MICROS);
     }
 
     /// A command ran. Whether the clock is to be read now.

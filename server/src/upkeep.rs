@@ -102,7 +102,7 @@ fn idle_until(client: &Client, settings: &Settings, now: Instant) -> Option<Inst
     if settings.timeout_s == 0 {
         return None;
     }
-    let is_exempt = client.is_blocked() || client.is_subscriber();
+    let is_exempt = client.is_blocked() || client.is_subscriber() || client.is_monitor;
     let since = if is_exempt { now } else { client.active_at };
     Some(after_seconds(since, settings.timeout_s))
 }

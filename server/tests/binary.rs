@@ -1,6 +1,8 @@
 //! The binary as scripts and supervisors see it: how it starts, what it says when it cannot, how it
 //! ends.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;

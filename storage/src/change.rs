@@ -299,6 +299,10 @@ impl Changes {
             .unwrap_or_default()
     }
 
+    pub(crate) fn list(&self) -> &[Change] {
+        &self.list
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -138,6 +138,12 @@ impl Store {
         self.changes.set_record_all(record_all);
     }
 
+    /// Returns the changes since they were last taken.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        self.changes.list()
+    }
+
     /// Moves the changes since the last call into `changes`, whose memory is used again for the next ones.
     pub fn take_changes(&mut self, changes: &mut Vec<Change>) {
         self.changes.swap(changes);

@@ -1,11 +1,22 @@
 //! Clients that leave while a command of theirs waits, or while they are held back.
 
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Context;
+use std::task::Poll;
+
 use tailrace_server::Server;
 use tailrace_storage::Millis;
 use tailrace_tests::Caller;
 use tailrace_tests::Far;
+use tailrace_tests::Near;
+use tailrace_tests::pipe;
 use tailrace_tests::settle;
 use tailrace_tests::start;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio::io::ReadBuf;
 
 /// A client whose `XREADGROUP` waits.
 async fn waiting_reader(server: &Server, consumer: &str) -> Caller {
@@ -88,38 +99,99 @@ async fn a_half_closed_client_gets_all_its_replies() {
     assert_eq!(String::from_utf8(replies).unwrap(), expected);
 }
 
-/// A client that was held back by a pause and shut its writing half meanwhile gets its replies once
-/// the pause is over. If one of its commands waits then, it is over: nobody would hear of an entry.
+/// A command that a pause holds back goes with its client, even if that only shut its writing half:
+/// whether the other half is still there cannot be told.
 #[tokio::test]
-async fn a_client_that_half_closed_while_held_back_does_not_wait_afterwards() {
+async fn a_command_that_is_held_back_goes_with_its_client() {
     let server = start("").await;
-    let mut writer = with_group(&server).await;
-    let client = Caller::connect(&server);
+    let mut other = Caller::connect(&server);
+    let leaving: Vec<Caller> = (0..2).map(|_| Caller::connect(&server)).collect();
+    let staying = Caller::connect(&server);
     assert_eq!(
-        writer.call(&["CLIENT", "PAUSE", "50"]).await.to_string(),
+        other.call(&["CLIENT", "PAUSE", "50"]).await.to_string(),
         "OK"
     );
-    client.send(&["PING"]);
-    client.send(&[
-        "XREADGROUP",
-        "GROUP",
-        "g",
-        "c",
-        "BLOCK",
-        "0",
-        "STREAMS",
-        "s",
-        ">",
-    ]);
-    client.far().half_close();
+    for client in leaving.iter().chain([&staying]) {
+        client.send(&["INCR", "n"]);
+        client.send(&["INCR", "n"]);
+        settle().await;
+    }
+    leaving[0].far().half_close();
+    leaving[1].far().cut();
     settle().await;
-    assert_eq!(client.far().take(), b"");
 
     server.advance(Millis(50));
-    assert_eq!(client.rest().await, b"+PONG\r\n");
+    assert_eq!(other.call(&["GET", "n"]).await.to_string(), r#""2""#);
+    staying.far().half_close();
+    assert_eq!(staying.rest().await, b":1\r\n:2\r\n");
+    for client in leaving {
+        assert_eq!(client.rest().await, b"");
+    }
+}
+
+/// Lets time pass at the very moment at which it says that the client has sent all it will.
+struct LastMoment {
+    near: Near,
+    server: Arc<Server>,
+    passes: Millis,
+}
+
+impl AsyncRead for LastMoment {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let filled = buffer.filled().len();
+        std::task::ready!(Pin::new(&mut self.near).poll_read(cx, buffer))?;
+        if buffer.filled().len() == filled {
+            self.server.advance(self.passes);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for LastMoment {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.near).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.near).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.near).poll_shutdown(cx)
+    }
+}
+
+/// A wait was over just when the client's end was read, so that its next command, a wait too, began
+/// after the end, and nobody looked at the end again: entries went to a client that had left. Now a
+/// command that waits behind the end is over at once.
+#[tokio::test]
+async fn a_wait_that_begins_after_the_end_is_over_at_once() {
+    let server = Arc::new(start("").await);
+    let mut writer = with_group(&server).await;
+    let (near, far) = pipe();
+    server.serve(LastMoment {
+        near,
+        server: Arc::clone(&server),
+        passes: Millis(10),
+    });
+    far.send(b"XREAD BLOCK 10 STREAMS s $\r\nXREADGROUP GROUP g gone BLOCK 0 STREAMS s >\r\n");
+    settle().await;
+    far.half_close();
+    settle().await;
+
     writer.call(&["XADD", "s", "1-1", "f", "v"]).await;
     let pending = writer.call(&["XPENDING", "s", "g"]).await.to_string();
     assert_eq!(pending, "[0 nil nil nil-array]");
+    assert_eq!(far.take(), b"*-1\r\n");
+    assert!(far.is_closed());
 }
 
 /// Subscriptions, watches, a queued transaction and a wait all go with their client.

@@ -56,6 +56,27 @@ async fn dropping_a_server_ends_every_connection() {
     std::net::TcpListener::bind(addr).unwrap();
 }
 
+/// A command that panics may have left its work half done. The program that holds the server goes on,
+/// but the server answers nothing any more, and says why.
+#[tokio::test]
+async fn a_fault_in_a_command_ends_all_answers() {
+    let server = start("enable-debug-command yes").await;
+    let mut clients = crowd(&server).await;
+    clients.remove(2);
+    let faulty = Caller::connect(&server);
+    faulty.far().send(b"PING\r\nDEBUG PANIC\r\nPING\r\n");
+    let said = String::from_utf8(faulty.rest().await).unwrap();
+    let fault = "a fault in the command 'debug' stopped this server";
+    assert!(said.ends_with(&format!("-ERR {fault}\r\n")), "{said}");
+    let late = Caller::connect(&server);
+    late.send(&["PING"]);
+    assert_eq!(late.rest().await, format!("-ERR {fault}\r\n").as_bytes());
+    assert_eq!(server.stop().await.as_deref(), Some(fault));
+    for client in clients {
+        client.rest().await;
+    }
+}
+
 /// Everything that a client sent before `QUIT` is answered, and nothing after it.
 #[tokio::test]
 async fn nothing_behind_quit_is_executed() {

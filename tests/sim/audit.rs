@@ -21,7 +21,7 @@ use super::world::turn;
 pub(super) async fn live(world: Rc<World>) {
     let mut line = Line::reliable(&world);
     loop {
-        let (key, group) = (*world.pick(&KEYS), *world.pick(&GROUPS));
+        let (key, group) = (world.pick(&KEYS), world.pick(&GROUPS));
         look(&world, &mut line, key, group).await.unwrap();
         for _ in 0..world.below(20) {
             turn().await;
@@ -61,11 +61,7 @@ pub(super) async fn look(
     assert_eq!(field(stream, "length"), &answers[5], "two lengths");
     let of_group = |info: &&Value| text(field(info, "name")) == group;
     let info = items(&answers[3]).iter().find(of_group).unwrap();
-    assert_eq!(
-        number(field(info, "pending")),
-        pending as i64,
-        "XINFO GROUPS"
-    );
+    assert_eq!(number(field(info, "pending")), pending, "XINFO GROUPS");
     check_counters(stream, info);
     world.note(&format!("audit: {pending} pending in {group} of {key}"));
     Ok(pending)
@@ -82,7 +78,7 @@ fn check_pending(
     let list = items(list);
     assert_eq!(
         number(&items(summary)[0]),
-        list.len() as i64,
+        list.len(),
         "the summary of XPENDING"
     );
     let mut ids = BTreeSet::new();
@@ -106,11 +102,11 @@ fn check_pending(
         let name = text(field(consumer, "name"));
         let is_own = |row: &&Value| text(&items(row)[1]) == name;
         let own = list.iter().filter(is_own).count();
-        assert_eq!(number(field(consumer, "pending")), own as i64, "of {name}");
+        assert_eq!(number(field(consumer, "pending")), own, "of {name}");
     }
     let of_consumers = |info: &Value| number(field(info, "pending"));
-    let sum: i64 = items(consumers).iter().map(of_consumers).sum();
-    assert_eq!(sum, list.len() as i64, "of all consumers");
+    let sum: usize = items(consumers).iter().map(of_consumers).sum();
+    assert_eq!(sum, list.len(), "of all consumers");
     list.len()
 }
 
@@ -122,8 +118,8 @@ fn check_counters(stream: &Value, group: &Value) {
         number(field(stream, "length")) <= added,
         "more than were added"
     );
-    if let (Value::Integer(read), Value::Integer(lag)) = (read, lag) {
-        assert!(*lag >= 0, "the lag is {lag}");
-        assert!(*read <= added, "{read} were read, and {added} added");
+    if let (Value::Integer(_), Value::Integer(_)) = (read, lag) {
+        // The lag counts what is still there, so that much more may have been added and deleted.
+        assert!(number(read) + number(lag) <= added, "more than were added");
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn live(world: Rc<World>) {
 }
 
 async fn tidy(world: &World, line: &mut Line) -> Option<()> {
-    let key = *world.pick(&KEYS);
+    let key = world.pick(&KEYS);
     let range = line
         .call(&["XRANGE", key, "-", "+", "COUNT", "30"])
         .await
@@ -33,24 +33,17 @@ async fn tidy(world: &World, line: &mut Line) -> Option<()> {
     if there.is_empty() {
         return Some(());
     }
-    let (id, _) = world.pick(&there);
+    let (id, _) = &there[world.below(there.len())];
+    let at = Id::parse(id);
     if world.one_in(3) {
-        let mut record = world.record.borrow_mut();
-        let below = &mut record.stream(key).trimmed_below;
-        *below = (*below).max(Some(Id::parse(id)));
-        drop(record);
-        let how = *world.pick(&["=", "~"]);
+        world.record.borrow_mut().stream(key).trim_below(at);
+        let how = world.pick(&["=", "~"]);
         let trimmed = line.call(&["XTRIM", key, "MINID", how, id]).await.ok()?;
         world.note(&format!(
             "janitor: trimmed {trimmed} of {key} below {how} {id}"
         ));
     } else {
-        world
-            .record
-            .borrow_mut()
-            .stream(key)
-            .deleted
-            .insert(Id::parse(id));
+        world.record.borrow_mut().stream(key).deleted.insert(at);
         let deleted = line.call(&["XDEL", key, id]).await.ok()?;
         world.note(&format!("janitor: deleted {deleted} of {key}, {id}"));
     }

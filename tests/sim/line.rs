@@ -19,6 +19,8 @@ pub(super) struct Line {
     far: Far,
     input: Vec<u8>,
     is_reliable: bool,
+    /// The server may close it, because somebody asked for that.
+    is_mortal: bool,
     /// How many bytes can still be sent before it breaks.
     until_broken: usize,
     /// How many bytes can still be received before it breaks.
@@ -29,12 +31,13 @@ impl Line {
     /// A connection that holds.
     pub(super) fn reliable(world: &Rc<World>) -> Self {
         let (near, far) = pipe();
-        world.server.serve(near);
+        world.serve(near);
         Self {
             world: Rc::clone(world),
             far,
             input: Vec::new(),
             is_reliable: true,
+            is_mortal: false,
             until_broken: usize::MAX,
             until_silent: usize::MAX,
         }
@@ -56,6 +59,13 @@ impl Line {
         if world.one_in(2) {
             line.far.deliver_in_pieces_of(1 + world.below(40));
         }
+        line
+    }
+
+    /// A connection that breaks, unless others end it before that.
+    pub(super) fn mortal(world: &Rc<World>) -> Self {
+        let mut line = Self::frail(world);
+        line.is_mortal = true;
         line
     }
 
@@ -99,6 +109,9 @@ impl Line {
             if let Some((value, len)) = Value::parse(&self.input) {
                 self.input.drain(..len);
                 return Ok(value);
+            }
+            if self.is_mortal && self.far.is_closed() {
+                return Err(Broken);
             }
             if self.until_silent == 0 {
                 self.leave();

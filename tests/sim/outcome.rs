@@ -74,13 +74,13 @@ async fn check_group(world: &World, line: &mut Line, key: &'static str, group: &
 async fn check_stream(world: &World, line: &mut Line, key: &'static str) {
     let left = ids_of(line, key).await;
     let info = line.call(&["XINFO", "STREAM", key]).await.unwrap();
-    assert_eq!(number(field(&info, "length")), left.len() as i64);
+    assert_eq!(number(field(&info, "length")), left.len());
     let mut record = world.record.borrow_mut();
     let stream = record.stream(key);
     let added = number(field(&info, "entries-added"));
-    let answered = stream.added.len() as i64;
+    let answered = stream.added.len();
     assert!(
-        (answered..=stream.attempts as i64).contains(&added),
+        (answered..=stream.attempts).contains(&added),
         "{added} were added"
     );
     for id in &stream.added {
@@ -102,7 +102,7 @@ async fn ids_of(line: &mut Line, key: &str) -> BTreeSet<Id> {
 }
 
 /// Lets somebody act on a connection that holds, with a turn of the server after each turn of theirs.
-async fn drive(world: &Rc<World>, act: impl AsyncFnOnce(&mut Line)) {
+pub(super) async fn drive(world: &Rc<World>, act: impl AsyncFnOnce(&mut Line)) {
     let mut line = Line::reliable(world);
     let mut acting = std::pin::pin!(act(&mut line));
     let mut turns_left = TURNS_MAX;

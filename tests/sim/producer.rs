@@ -17,7 +17,7 @@ pub(super) async fn live(world: Rc<World>, name: usize) {
     while left > 0 {
         let mut line = Line::frail(&world);
         while left > 0 {
-            let key = *world.pick(&KEYS);
+            let key = world.pick(&KEYS);
             let count = (1 + world.below(PIPELINE_MAX)).min(left);
             left -= count;
             if let Err(Broken) = add(&world, &mut line, name, key, count).await {
@@ -55,7 +55,7 @@ async fn add(
             &value,
         ]));
     }
-    world.record.borrow_mut().stream(key).attempts += count as u64;
+    world.record.borrow_mut().stream(key).attempts += count;
     line.send(&bytes).await?;
     for _ in 0..count {
         let id = text(&line.reply().await?);

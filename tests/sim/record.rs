@@ -18,13 +18,13 @@ impl Id {
 #[derive(Default)]
 pub(super) struct StreamRecord {
     /// XADDs that were sent, answered or not.
-    pub(super) attempts: u64,
+    pub(super) attempts: usize,
     /// IDs that XADD answered.
     pub(super) added: BTreeSet<Id>,
     /// IDs that somebody asked to delete, with success or not.
     pub(super) deleted: BTreeSet<Id>,
     /// Somebody asked to trim everything below this.
-    pub(super) trimmed_below: Option<Id>,
+    trimmed_below: Option<Id>,
 }
 
 /// Facts about one group.
@@ -55,6 +55,11 @@ impl Record {
 }
 
 impl StreamRecord {
+    /// Notes that everything below `id` is to go.
+    pub(super) fn trim_below(&mut self, id: Id) {
+        self.trimmed_below = self.trimmed_below.max(Some(id));
+    }
+
     /// Whether the entry may be gone because somebody asked for that.
     pub(super) fn may_be_gone(&self, id: Id) -> bool {
         self.deleted.contains(&id) || self.trimmed_below.is_some_and(|below| id < below)

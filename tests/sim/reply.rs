@@ -16,9 +16,10 @@ pub(super) fn items(value: &Value) -> &[Value] {
     }
 }
 
-pub(super) fn number(value: &Value) -> i64 {
+/// A number of something, which is never negative.
+pub(super) fn number(value: &Value) -> usize {
     match value {
-        Value::Integer(number) => *number,
+        Value::Integer(number) => usize::try_from(*number).unwrap(),
         other => panic!("a number was to come, not {other}"),
     }
 }

@@ -15,9 +15,11 @@ use tailrace_server::Server;
 use tailrace_storage::Millis;
 use tailrace_storage::Rng;
 use tailrace_storage::UnixMillis;
+use tailrace_tests::Near;
 use tailrace_tests::start_with;
 
 use super::audit;
+use super::chaos;
 use super::consumer;
 use super::janitor;
 use super::outcome;
@@ -31,7 +33,7 @@ pub(super) const GROUPS: [&str; 2] = ["bill", "ship"];
 
 /// Everything that those who live in it share.
 pub(super) struct World {
-    pub(super) server: Server,
+    server: RefCell<Option<Server>>,
     clock: Arc<ManualClock>,
     rng: RefCell<Rng>,
     pub(super) record: RefCell<Record>,
@@ -41,29 +43,53 @@ pub(super) struct World {
 }
 
 /// Somebody who acts whenever it is polled, and is polled whenever the seed says so.
-type Actor = Pin<Box<dyn Future<Output = ()>>>;
+pub(super) type Actor = Pin<Box<dyn Future<Output = ()>>>;
 
 impl World {
     /// Plays the run of `seed`, checks it, and gives what happened.
     pub(super) fn play(seed: u64) -> Vec<String> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
+        runtime().block_on(async {
             let world = Self::create(seed).await;
             outcome::create_groups(&world).await;
-            world.live().await;
+            let mut producers: Vec<Actor> = Vec::new();
+            for name in 0..PRODUCERS {
+                producers.push(Box::pin(producer::live(Rc::clone(&world), name)));
+            }
+            let mut others: Vec<Actor> = vec![
+                Box::pin(janitor::live(Rc::clone(&world))),
+                Box::pin(audit::live(Rc::clone(&world))),
+            ];
+            for name in 0..CONSUMERS {
+                others.push(Box::pin(consumer::live(Rc::clone(&world), name)));
+            }
+            world.live(producers, others).await;
             outcome::check(&world).await;
-            world.trace.take()
+            world.end().await
         })
+    }
+
+    /// Plays a run of anything that clients do, checks it, and gives what happened.
+    pub(super) fn play_chaos(seed: u64) -> Vec<String> {
+        runtime().block_on(async {
+            let world = Self::create(seed).await;
+            world.live(chaos::clients(&world), Vec::new()).await;
+            chaos::check(&world).await;
+            world.end().await
+        })
+    }
+
+    /// Stops the server, which reports a fault if there was one.
+    async fn end(&self) -> Vec<String> {
+        let server = self.server.take().unwrap();
+        assert_eq!(server.stop().await, None);
+        self.trace.take()
     }
 
     async fn create(seed: u64) -> Rc<Self> {
         let clock = Arc::new(ManualClock::starting_at(START));
         let nodes = "stream-node-max-entries 7";
         Rc::new(Self {
-            server: start_with(nodes, &clock).await,
+            server: RefCell::new(Some(start_with(nodes, &clock).await)),
             clock,
             rng: RefCell::new(Rng::from_seed(seed)),
             record: RefCell::default(),
@@ -72,42 +98,31 @@ impl World {
         })
     }
 
-    /// Lets everybody act in seeded order until the producers are done, and for a while after that.
-    async fn live(self: &Rc<Self>) {
-        let mut producers: Vec<Actor> = Vec::new();
-        for name in 0..PRODUCERS {
-            producers.push(Box::pin(producer::live(Rc::clone(self), name)));
-        }
-        let mut others: Vec<Actor> = vec![
-            Box::pin(janitor::live(Rc::clone(self))),
-            Box::pin(audit::live(Rc::clone(self))),
-        ];
-        for name in 0..CONSUMERS {
-            others.push(Box::pin(consumer::live(Rc::clone(self), name)));
-        }
+    /// Lets everybody act in seeded order until those with an end are done, and for a while after that.
+    async fn live(self: &Rc<Self>, mut busy: Vec<Actor>, mut others: Vec<Actor>) {
         let mut steps_left = STEPS_MAX;
-        while !producers.is_empty() {
-            self.step(&mut producers, &mut others).await;
+        while !busy.is_empty() {
+            self.step(&mut busy, &mut others).await;
             steps_left -= 1;
-            assert!(steps_left > 0, "the producers do not come to an end");
+            assert!(steps_left > 0, "it does not come to an end");
         }
-        self.note("the producers are done");
+        self.note("the work is done");
         for _ in 0..STEPS_AFTERWARDS {
-            self.step(&mut producers, &mut others).await;
+            self.step(&mut busy, &mut others).await;
         }
         self.is_ending.set(true);
         self.note("the end: whoever is left vanishes");
     }
 
     /// One actor acts, or time goes on; then the server has none to three turns.
-    async fn step(&self, producers: &mut Vec<Actor>, others: &mut Vec<Actor>) {
-        let actors = producers.len() + others.len();
+    async fn step(&self, busy: &mut Vec<Actor>, others: &mut Vec<Actor>) {
+        let actors = busy.len() + others.len();
         match self.below(actors + 1) {
             0 => self.let_time_pass(),
             chosen => {
                 let chosen = chosen - 1;
-                let (actors, index) = match chosen.checked_sub(producers.len()) {
-                    None => (producers, chosen),
+                let (actors, index) = match chosen.checked_sub(busy.len()) {
+                    None => (busy, chosen),
                     Some(index) => (others, index),
                 };
                 let mut cx = Context::from_waker(Waker::noop());
@@ -123,13 +138,19 @@ impl World {
 
     /// Time goes on, and now and then the wall clock is set back as an operator would.
     fn let_time_pass(&self) {
-        if self.one_in(100) {
+        if self.one_in(200) {
             let wall = self.clock.now().unix().0;
             let back = self.below(5_000) as u64;
             self.clock.set_wall(UnixMillis(wall.saturating_sub(back)));
             self.note(&format!("the wall clock steps back by {back} ms"));
         }
-        self.server.advance(Millis(self.below(20) as u64));
+        let passes = Millis(self.below(20) as u64);
+        self.server.borrow().as_ref().unwrap().advance(passes);
+    }
+
+    /// Lets the server serve one end of a connection.
+    pub(super) fn serve(&self, near: Near) {
+        self.server.borrow().as_ref().unwrap().serve(near);
     }
 
     /// A seeded number below `bound`.
@@ -143,14 +164,19 @@ impl World {
     }
 
     /// One of `choices`, by the seed.
-    pub(super) fn pick<'a, T>(&self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len())]
+    pub(super) fn pick<T: Copy>(&self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
     }
 
     /// Writes down what happened.
     pub(super) fn note(&self, event: &str) {
         self.trace.borrow_mut().push(event.to_owned());
     }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
 }
 
 /// What led to a failure.

@@ -73,9 +73,10 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Text(text) => {
-                let rendered = render::scalar(value).filter(|_| !text.starts_with('!'));
-                let rendered = rendered.unwrap_or_else(|| render::reply(value));
-                text_matches(text, &rendered) || text_matches(text, &render::reply(value))
+                // An error is quoted among others and bare on a line of its own.
+                let inside =
+                    render::scalar(value).is_some_and(|inside| text_matches(text, &inside));
+                inside || text_matches(text, &render::reply(value))
             }
             Self::Near(origin, offset) => near(*origin, *offset, value, moment),
             Self::Symbol(name) => symbol_matches(name, value, symbols),

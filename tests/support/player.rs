@@ -57,6 +57,7 @@ pub fn play(script: &str, target: &mut dyn Target) -> Result<Played, String> {
         clients: BTreeMap::new(),
         symbols: Symbols::default(),
         is_skipping: false,
+        looks_patient: LOOKS_PATIENT,
     };
     let mut played = Played {
         text: String::new(),
@@ -80,6 +81,8 @@ struct Player<'t> {
     symbols: Symbols,
     /// Since a `@tailrace-only`.
     is_skipping: bool,
+    /// Looks at a socket before something that the transcript expects counts as lost.
+    looks_patient: usize,
 }
 
 /// What came in reply.
@@ -121,6 +124,8 @@ impl Player<'_> {
         let mut want = String::new();
         keep(step, &mut want);
         if got != want {
+            // A story that has gone another way is not worth much waiting.
+            self.looks_patient = LOOKS_SILENT;
             played.differences.push(Difference {
                 line: step.line,
                 input: step.input.clone(),
@@ -214,7 +219,7 @@ impl Player<'_> {
         let looks_max = match expected {
             Some("(nothing)") => LOOKS_NOTHING,
             None | Some("(waiting)") => LOOKS_SILENT,
-            Some(_) => LOOKS_PATIENT,
+            Some(_) => self.looks_patient,
         };
         let question = ["CLIENT", "LIST"];
         let mut is_asked = false;
@@ -390,5 +395,5 @@ fn push_line(text: &mut String, line: &str) {
 /// Looks at a socket before it counts as given that a command is not replied to at all.
 const LOOKS_NOTHING: usize = 5;
 
-/// Looks at a socket before something that a transcript expects counts as lost.
-const LOOKS_PATIENT: usize = 2_000;
+/// Looks at a socket before something that a transcript expects counts as lost, as long as all went well.
+const LOOKS_PATIENT: usize = 1_000;

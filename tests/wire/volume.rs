@@ -5,7 +5,9 @@ use tailrace_tests::start;
 
 /// Bytes that a reply cannot contain by accident at the same place.
 fn pattern(len: usize) -> Vec<u8> {
-    (0..len).map(|at| (at * 31 >> 3) as u8).collect()
+    (0..len)
+        .map(|at| ((at * 31) >> 3).to_le_bytes()[0])
+        .collect()
 }
 
 #[tokio::test]

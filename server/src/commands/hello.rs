@@ -11,10 +11,10 @@ use tailrace_protocol::Version;
 
 use super::auth;
 use super::client::name::check_name;
+use super::module;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::config::Compat;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::server_info::Identity;
@@ -124,20 +124,5 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     reply.bulk(b"role");
     reply.bulk(b"master");
     reply.bulk(b"modules");
-    match compat {
-        // Valkey's engine for scripts is a module, though nobody loads it.
-        Compat::Valkey => {
-            reply.array(1);
-            reply.map(4);
-            reply.bulk(b"name");
-            reply.bulk(b"lua");
-            reply.bulk(b"ver");
-            reply.integer(1);
-            reply.bulk(b"path");
-            reply.bulk(b"lua");
-            reply.bulk(b"args");
-            reply.array(0);
-        }
-        Compat::Redis => reply.array(0),
-    }
+    module::write_list(compat, reply);
 }

@@ -2,8 +2,11 @@
 
 mod acl;
 mod append;
+mod asking;
 mod auth;
 mod client;
+mod cluster;
+mod clusterscan;
 mod command;
 mod commandlog;
 mod config;
@@ -39,6 +42,7 @@ mod lolwut;
 mod memory;
 mod mget;
 mod module;
+mod monitor;
 mod move_key;
 mod mset;
 mod msetex;
@@ -51,6 +55,7 @@ mod pubsub;
 mod quit;
 mod randomkey;
 mod read_args;
+mod readonly;
 mod rename;
 mod reset;
 mod role;
@@ -103,8 +108,11 @@ use crate::spec::Spec;
 pub static COMMANDS: &[&Spec] = &[
     &acl::SPEC,
     &append::SPEC,
+    &asking::SPEC,
     &auth::SPEC,
     &client::SPEC,
+    &cluster::SPEC,
+    &clusterscan::SPEC,
     &command::SPEC,
     &config::SPEC,
     &commandlog::SPEC,
@@ -146,6 +154,7 @@ pub static COMMANDS: &[&Spec] = &[
     &memory::SPEC,
     &mget::SPEC,
     &module::SPEC,
+    &monitor::SPEC,
     &move_key::SPEC,
     &mset::MSET,
     &mset::MSETNX,
@@ -155,9 +164,12 @@ pub static COMMANDS: &[&Spec] = &[
     &persist::SPEC,
     &ping::SPEC,
     &publish::SPEC,
+    &publish::SPUBLISH,
     &pubsub::SPEC,
     &quit::SPEC,
     &randomkey::SPEC,
+    &readonly::READONLY,
+    &readonly::READWRITE,
     &rename::RENAME,
     &rename::RENAMENX,
     &reset::SPEC,
@@ -174,6 +186,7 @@ pub static COMMANDS: &[&Spec] = &[
     &strlen::SPEC,
     &subscribe::PSUBSCRIBE,
     &subscribe::SPEC,
+    &subscribe::SSUBSCRIBE,
     &swapdb::SPEC,
     &time::SPEC,
     &ttl::EXPIRETIME,
@@ -182,6 +195,7 @@ pub static COMMANDS: &[&Spec] = &[
     &ttl::TTL,
     &unsubscribe::PUNSUBSCRIBE,
     &unsubscribe::SPEC,
+    &unsubscribe::SUNSUBSCRIBE,
     &unwatch::SPEC,
     &wait::SPEC,
     &watch::SPEC,

@@ -1,7 +1,7 @@
 //! `RESET`
 //!
 //! Makes the connection as good as new: database 0, RESP2, no name, no transaction, no subscriptions,
-//! not let in if there is a password. Replies `RESET`.
+//! no monitor, not let in if there is a password. Replies `RESET`.
 //!
 //! Behaviour worth knowing:
 //! - What the client's library said about itself stays.
@@ -43,6 +43,7 @@ fn run(
     let must_authenticate = call.state.config.settings().requirepass.is_some();
     call.state.discard(call.id);
     call.state.unsubscribe_all(call.id);
+    call.state.stop_monitoring(call.id);
     let client = call.client();
     client.db = 0;
     client.version = Version::Resp2;
@@ -50,6 +51,7 @@ fn run(
     client.name = Vec::new();
     client.no_touch = false;
     client.no_evict = false;
+    client.readonly = false;
     if client.reply_mode == ReplyMode::Off {
         client.reply_mode = ReplyMode::On;
     }

@@ -1,7 +1,7 @@
-//! `UNSUBSCRIBE [channel ...]`, `PUNSUBSCRIBE [pattern ...]`
+//! `UNSUBSCRIBE [channel ...]`, `PUNSUBSCRIBE [pattern ...]`, `SUNSUBSCRIBE [shardchannel ...]`
 //!
-//! Listens no longer to some channels or patterns, or to any. Each is confirmed; if there was
-//! nothing to leave, that is confirmed once.
+//! Listens no longer to some channels, patterns or channels of a shard, or to any. Each is confirmed;
+//! if there was nothing to leave, that is confirmed once.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::pubsub::Kind;
 use crate::spec::Flags;
 use crate::spec::Group;
+use crate::spec::KeySpec;
 use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
@@ -36,6 +37,18 @@ pub(super) const PUNSUBSCRIBE: Spec = Spec {
     ..Spec::of(punsubscribe)
 };
 
+pub(super) const SUNSUBSCRIBE: Spec = Spec {
+    name: "sunsubscribe",
+    arity: -1,
+    flags: FLAGS,
+    keys: &[KeySpec::all(1, &["not_key"])],
+    group: Group::PubSub,
+    summary: "Stops listening to channels of a shard.",
+    since: "7.0.0",
+    complexity: "O(N), N being the number of channels.",
+    ..Spec::of(sunsubscribe)
+};
+
 const FLAGS: Flags = Flags::PUBSUB
     .and(Flags::NOSCRIPT)
     .and(Flags::LOADING)
@@ -57,6 +70,14 @@ fn punsubscribe(
     remove(call, args, Kind::Pattern, reply)
 }
 
+fn sunsubscribe(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    remove(call, args, Kind::Shard, reply)
+}
+
 fn remove(
     call: &mut Call<'_>,
     args: Args<'_>,
@@ -72,7 +93,7 @@ fn remove(
     let names = call.client().subscriptions.names(kind);
     if names.is_empty() {
         call.state
-            .confirm(call.id, kind.unsubscribed(), None, reply);
+            .confirm(call.id, kind, kind.unsubscribed(), None, reply);
     }
     for name in names {
         leave(call, kind, &name, reply);
@@ -83,5 +104,5 @@ fn remove(
 fn leave(call: &mut Call<'_>, kind: Kind, name: &[u8], reply: &mut ReplyWriter<'_>) {
     call.state.unsubscribe(call.id, kind, name);
     call.state
-        .confirm(call.id, kind.unsubscribed(), Some(name), reply);
+        .confirm(call.id, kind, kind.unsubscribed(), Some(name), reply);
 }

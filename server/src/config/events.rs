@@ -1,5 +1,7 @@
 //! The classes of keyspace events that `notify-keyspace-events` selects.
 
+use tailrace_storage::EventClass;
+
 /// A set of event classes, each known to clients by one letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventClasses(u16);
@@ -38,6 +40,20 @@ impl EventClasses {
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether events of this class are published.
+    pub(crate) const fn selects(self, class: EventClass) -> bool {
+        self.contains(match class {
+            EventClass::Generic => Self::GENERIC,
+            EventClass::String => Self::STRING,
+            EventClass::Stream => Self::STREAM,
+            EventClass::Expired => Self::EXPIRED,
+            EventClass::Evicted => Self::EVICTED,
+            EventClass::New => Self::NEW,
+            EventClass::KeyMiss => Self::KEY_MISS,
+            EventClass::Silent => return false,
+        })
     }
 
     /// Whether anything can be published: a class of events and a kind of channel are selected.

@@ -14,6 +14,14 @@ pub enum ClientError {
     NotInMultiOfRedis(&'static str),
     /// A RESP2 connection that listens to channels may not use the command.
     Subscribed(&'static str),
+    /// A client that monitors may not use keys.
+    Monitoring,
+    /// `MONITOR` inside of `EXEC`.
+    MonitorInExec,
+    /// `SSUBSCRIBE` inside of `EXEC`.
+    SsubscribeInExec,
+    /// `CLIENT CACHING` while no keys are tracked.
+    NotTracking,
     /// `EXEC` after a command was refused.
     ExecAborted,
     /// `EXEC` itself was wrong, which ends the transaction.
@@ -112,12 +120,64 @@ impl ClientError {
         };
         [before.as_bytes(), asked, after.as_bytes()].concat()
     }
+
+    /// The texts that are always the same; of the others there is none.
+    fn fixed(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoAuth => "NOAUTH Authentication required.",
+            Self::Monitoring => "ERR Replica can't interact with the keyspace",
+            Self::MonitorInExec => "ERR MONITOR isn't allowed for DENY BLOCKING client",
+            Self::SsubscribeInExec => "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client",
+            Self::NotTracking => {
+                "ERR CLIENT CACHING can be called only when the client is in tracking mode with \
+                 OPTIN or OPTOUT mode enabled"
+            }
+            Self::ExecAborted => "EXECABORT Transaction discarded because of previous errors.",
+            Self::ExecWithoutMulti => "ERR EXEC without MULTI",
+            Self::DiscardWithoutMulti => "ERR DISCARD without MULTI",
+            Self::Unblocked => "UNBLOCKED client unblocked via CLIENT UNBLOCK",
+            Self::WrongPassword => "WRONGPASS invalid username-password pair or user is disabled.",
+            Self::NoPasswordSet => {
+                "ERR AUTH <password> called without any password configured for the default user. \
+                 Are you sure your configuration is correct?"
+            }
+            Self::HelloVersion => "ERR Protocol version is not an integer or out of range",
+            Self::NoProto => "NOPROTO unsupported protocol version",
+            Self::HelloNoAuth => {
+                "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
+                 HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client \
+                 and select the RESP protocol version at the same time"
+            }
+            Self::InvalidName => {
+                "ERR Client names cannot contain spaces, newlines or special characters."
+            }
+            Self::NoSuchClient => "ERR No such client",
+            Self::UnblockReason => "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR",
+            Self::PauseMode => "ERR CLIENT PAUSE mode must be WRITE or ALL",
+            Self::NotImporting => "ERR Server is not in import mode",
+            Self::NotInMulti(_)
+            | Self::NotInMultiOfRedis(_)
+            | Self::Subscribed(_)
+            | Self::ExecAbortedBecause(_)
+            | Self::NotANumber(_)
+            | Self::NotAboveZero(_)
+            | Self::DbOutside { .. }
+            | Self::HelloOption(_)
+            | Self::InvalidInfo(_)
+            | Self::UnknownInfo(_)
+            | Self::UnknownType(_)
+            | Self::NoSuchUser(_)
+            | Self::UnknownLetters { .. } => return None,
+        })
+    }
 }
 
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = self.fixed() {
+            return f.write_str(text);
+        }
         match self {
-            Self::NoAuth => f.write_str("NOAUTH Authentication required."),
             Self::NotInMulti(name) => {
                 write!(f, "ERR Command '{name}' not allowed inside a transaction")
             }
@@ -131,40 +191,9 @@ impl fmt::Display for ClientError {
                 "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT \
                  / RESET are allowed in this context"
             ),
-            Self::ExecAborted => {
-                f.write_str("EXECABORT Transaction discarded because of previous errors.")
-            }
             Self::ExecAbortedBecause(reason) => {
                 write!(f, "EXECABORT Transaction discarded because of: {reason}")
             }
-            Self::ExecWithoutMulti => f.write_str("ERR EXEC without MULTI"),
-            Self::DiscardWithoutMulti => f.write_str("ERR DISCARD without MULTI"),
-            Self::Unblocked => f.write_str("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
-            Self::WrongPassword => {
-                f.write_str("WRONGPASS invalid username-password pair or user is disabled.")
-            }
-            Self::NoPasswordSet => f.write_str(
-                "ERR AUTH <password> called without any password configured for the default user. \
-                 Are you sure your configuration is correct?",
-            ),
-            Self::HelloVersion => {
-                f.write_str("ERR Protocol version is not an integer or out of range")
-            }
-            Self::NoProto => f.write_str("NOPROTO unsupported protocol version"),
-            Self::HelloNoAuth => f.write_str(
-                "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
-                 HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client \
-                 and select the RESP protocol version at the same time",
-            ),
-            Self::InvalidName => f.write_str(
-                "ERR Client names cannot contain spaces, newlines or special characters.",
-            ),
-            Self::NoSuchClient => f.write_str("ERR No such client"),
-            Self::UnblockReason => {
-                f.write_str("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
-            }
-            Self::PauseMode => f.write_str("ERR CLIENT PAUSE mode must be WRITE or ALL"),
-            Self::NotImporting => f.write_str("ERR Server is not in import mode"),
             Self::NotANumber(filter) => {
                 write!(f, "ERR {filter} is not an integer or out of range")
             }
@@ -178,6 +207,7 @@ impl fmt::Display for ClientError {
             | Self::UnknownType(_)
             | Self::NoSuchUser(_)
             | Self::UnknownLetters { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
+            _ => unreachable!("the others have a fixed text"),
         }
     }
 }

@@ -25,8 +25,10 @@ pub enum ServerError {
     CommandSyntax,
     /// `CONFIG SET` changed nothing, and why.
     Config(SetError),
+    /// There is no file that the configuration could be written to.
+    NoConfigFile,
     /// The configuration could not be written, and why.
-    Rewrite(&'static str),
+    Rewrite(String),
     /// There is no such kind of command log.
     CommandLogKind,
     /// The count of a command log is no number from -1 on.
@@ -43,6 +45,8 @@ pub enum ServerError {
     NoShutdown,
     /// `SHUTDOWN FAILOVER` without a cluster.
     FailoverOutsideCluster,
+    /// The command is about a cluster, which this server is no part of.
+    NoCluster,
     /// The server cannot end as it was asked to.
     ShutdownFailed,
     /// `ACL CAT` of something else.
@@ -81,7 +85,8 @@ impl fmt::Display for ServerError {
             }
             Self::CommandSyntax => f.write_str("ERR Invalid arguments specified for command"),
             Self::Config(error) => error.fmt(f),
-            Self::Rewrite(why) => f.write_str(why),
+            Self::NoConfigFile => f.write_str("ERR The server is running without a config file"),
+            Self::Rewrite(why) => write!(f, "ERR Rewriting config file: {why}"),
             Self::CommandLogKind => f.write_str(
                 "ERR type should be one of the following: slow, large-request, large-reply",
             ),
@@ -95,6 +100,7 @@ impl fmt::Display for ServerError {
             Self::FailoverOutsideCluster => {
                 f.write_str("ERR SHUTDOWN FAILOVER is only supported in cluster mode.")
             }
+            Self::NoCluster => f.write_str("ERR This instance has cluster support disabled"),
             Self::ShutdownFailed => f.write_str("ERR Errors trying to SHUTDOWN. Check logs."),
             Self::Threshold => f.write_str(
                 "ERR argument must be a memory value bigger than 1 and smaller than 4gb",

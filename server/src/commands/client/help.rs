@@ -30,6 +30,10 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
 
 const LINES: &[(&str, &str)] = &[
     (
+        "CACHING (YES|NO)",
+        "Keys are not tracked, so there is no choice of which.",
+    ),
+    (
         "CAPA <capability> [<capability> ...]",
         "Note what the client can do: REDIRECT.",
     ),

@@ -115,7 +115,7 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("db", client.db);
     line.field("sub", client.subscriptions.channels.len());
     line.field("psub", client.subscriptions.patterns.len());
-    line.field("ssub", 0);
+    line.field("ssub", client.subscriptions.shards.len());
     // Watching makes room for a transaction, which shows.
     line.field("multi", queued_count.max(if is_watching { 0 } else { -1 }));
     line.field("watch", client.watches.keys.len());

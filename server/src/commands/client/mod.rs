@@ -1,5 +1,6 @@
 //! `CLIENT`: the caller's connection, and those of others.
 
+mod caching;
 mod capa;
 mod getredir;
 mod help;
@@ -31,6 +32,7 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::container(
         "client",
         &[
+            &caching::SPEC,
             &capa::SPEC,
             &getredir::SPEC,
             &help::SPEC,

@@ -224,12 +224,14 @@ impl Kind {
 /// The letters that tell of a client's state.
 pub(super) fn flags(client: &Client) -> String {
     let letters = [
+        (client.is_monitor, 'O'),
         (client.is_subscriber(), 'P'),
         (client.transaction.is_some(), 'x'),
         (client.is_blocked(), 'b'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),
         (client.unix, 'U'),
+        (client.readonly, 'r'),
         (client.no_evict, 'e'),
         (client.no_touch, 'T'),
     ];
@@ -243,7 +245,9 @@ pub(super) fn flags(client: &Client) -> String {
 
 fn has_flags(client: &Client, asked: &[u8]) -> bool {
     let set = flags(client);
-    asked.iter().all(|flag| set.as_bytes().contains(flag))
+    // A monitor is a kind of replica to the reference, which does not show it here.
+    let is_set = |flag: &u8| set.as_bytes().contains(flag) || (*flag == b'S' && client.is_monitor);
+    asked.iter().all(is_set)
 }
 
 /// Whether an address is a port of `ip`. Brackets around an IPv6 address do not count.

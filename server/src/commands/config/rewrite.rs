@@ -1,7 +1,9 @@
 //! `CONFIG REWRITE`
 //!
-//! Not there yet: changes that were made while the server runs are not written to its file, so this is
-//! always an error.
+//! Writes the settings in force to the file that the server was started with.
+//!
+//! Behaviour worth knowing:
+//! - Files that the file includes are not changed.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -26,11 +28,18 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::of(run)
 };
 
-fn run(call: &mut Call<'_>, _: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    let why = if call.state.config.file().is_empty() {
-        "ERR The server is running without a config file"
-    } else {
-        "ERR Rewriting config file: not supported; change the file and restart the server"
-    };
-    Err(ServerError::Rewrite(why).into())
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let config = &call.state.config;
+    if config.file().is_empty() {
+        return Err(ServerError::NoConfigFile.into());
+    }
+    config.rewrite().map_err(ServerError::Rewrite)?;
+
+    tracing::info!("CONFIG REWRITE: the configuration file says what is in force");
+    reply.ok();
+    Ok(Flow::Done)
 }

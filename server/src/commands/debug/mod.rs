@@ -49,7 +49,7 @@ fn run(
         (b"sleep", 1) => return sleep::run(call, args, reply),
         (b"object", 1 | 2) => return object::run(call, args, reply),
         (b"populate", 1..=3) => return populate::run(call, args, reply),
-        (b"protocol", 1) => return protocol::run(args, reply),
+        (b"protocol", 1) => return protocol::run(call, args, reply),
         (b"help", 0) => {
             help::write(reply);
             return Ok(Flow::Done);

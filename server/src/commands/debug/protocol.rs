@@ -6,6 +6,7 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Version;
 
 use crate::args::Args;
+use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::ServerError;
@@ -14,7 +15,11 @@ use crate::error::ServerError;
     clippy::approx_constant,
     reason = "these are the reference's digits, and not meant to be a circle's"
 )]
-pub(super) fn run(mut args: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+pub(super) fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
     let is_resp3 = reply.version() == Version::Resp3;
     match args.bytes()?.to_ascii_lowercase().as_slice() {
         b"string" => reply.bulk(b"Hello World"),
@@ -52,9 +57,11 @@ pub(super) fn run(mut args: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             if !is_resp3 {
                 return Err(ServerError::NotInResp2.into());
             }
-            reply.push(2);
-            reply.bulk(b"server-cpu-usage");
-            reply.integer(42);
+            call.state.push(call.id, |push| {
+                push.push(2);
+                push.bulk(b"server-cpu-usage");
+                push.integer(42);
+            });
             reply.bulk(b"Some real reply following the push reply");
         }
         b"true" => reply.boolean(true),

@@ -1,6 +1,6 @@
 //! The sections about memory, processor time and keys.
 //!
-//! `used_memory` is what the data of this server and the buffers of its clients take, not what the
+//! `used_memory` is what the data of this server and its clients take, not what the
 //! process does: a process may hold many servers.
 
 use super::text::Text;
@@ -12,7 +12,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let clients: usize = state
         .clients
         .iter()
-        .map(|client| client.buffer_bytes())
+        .map(|client| client.memory_bytes())
         .sum();
     let (clients, data) = (clients as u64, state.store.bytes() as u64);
     let used = data + clients;

@@ -98,8 +98,7 @@ const SECTIONS: &[Section] = &[
     section("stats", "Stats", stats::write),
     section("replication", "Replication", replication::write),
     section("cpu", "CPU", memory::write_cpu),
-    // There are none.
-    section("modules", "Modules", |_, _| {}),
+    section("modules", "Modules", server::write_modules),
     on_request(section(
         "commandstats",
         "Commandstats",

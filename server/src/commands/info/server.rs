@@ -26,7 +26,12 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("tailrace_version", server_info::VERSION);
     text.field("os", process::system());
     text.field("arch_bits", usize::BITS);
-    text.field("multiplexing_api", "tokio");
+    let multiplexing = if cfg!(target_os = "linux") {
+        "epoll"
+    } else {
+        "kqueue"
+    };
+    text.field("multiplexing_api", multiplexing);
     text.field("process_id", std::process::id());
     text.field("process_supervised", "no");
     text.field("run_id", &info.run_id);
@@ -43,6 +48,14 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("io_threads_active", 0);
     for (number, listener) in info.listeners.iter().enumerate() {
         text.field(&format!("listener{number}"), listener);
+    }
+}
+
+/// As `MODULE LIST`.
+pub(super) fn write_modules(call: &mut Call<'_>, text: &mut Text) {
+    if call.state.config.settings().compat == Compat::Valkey {
+        let engine = "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],options=[]";
+        text.field("module", engine);
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
     text.field("pubsub_patterns", state.pubsub.patterns.len());
+    text.field("pubsubshard_channels", state.pubsub.shards.len());
     text.fields(
         &[
             "latest_fork_usec",

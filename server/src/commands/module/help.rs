@@ -22,13 +22,6 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    encode::help(
-        reply,
-        "MODULE",
-        &[(
-            "LIST",
-            "The modules that are loaded: none, since none can be.",
-        )],
-    );
+    encode::help(reply, "MODULE", &[("LIST", "The modules that are loaded.")]);
     Ok(Flow::Done)
 }

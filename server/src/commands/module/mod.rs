@@ -1,6 +1,7 @@
 //! `MODULE LIST | HELP`
 //!
-//! Modules cannot be loaded, so the list is empty. (The reference lists its own Lua engine.)
+//! Modules cannot be loaded. In Valkey the engine for scripts is one that is always there, which
+//! clients may look for, so it is listed.
 
 mod help;
 
@@ -9,6 +10,7 @@ use tailrace_protocol::ReplyWriter;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::config::Compat;
 use crate::error::CommandError;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -32,7 +34,28 @@ const LIST: Spec = Spec {
     ..Spec::of(list)
 };
 
-fn list(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    reply.array(0);
+fn list(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    write_list(call.state.config.settings().compat, reply);
     Ok(Flow::Done)
+}
+
+/// Writes the modules that are there.
+pub(super) fn write_list(compat: Compat, reply: &mut ReplyWriter<'_>) {
+    if compat == Compat::Redis {
+        return reply.array(0);
+    }
+    reply.array(1);
+    reply.map(4);
+    reply.bulk(b"name");
+    reply.bulk(b"lua");
+    reply.bulk(b"ver");
+    reply.integer(1);
+    reply.bulk(b"path");
+    reply.bulk(b"lua");
+    reply.bulk(b"args");
+    reply.array(0);
 }

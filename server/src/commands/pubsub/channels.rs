@@ -1,6 +1,6 @@
-//! `PUBSUB CHANNELS [pattern]`
+//! `PUBSUB CHANNELS [pattern]`, `PUBSUB SHARDCHANNELS [pattern]`
 //!
-//! Replies with the channels that somebody listens to by name.
+//! Replies with the channels, or the channels of shards, that somebody listens to by name.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Case;
@@ -11,6 +11,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::pubsub::Kind;
 use crate::spec::Group;
 use crate::spec::Spec;
 
@@ -22,12 +23,40 @@ pub(super) const SPEC: Spec = Spec {
     summary: "Lists the channels that somebody listens to.",
     since: "2.8.0",
     complexity: "O(N), N being the number of channels.",
-    ..Spec::of(run)
+    ..Spec::of(channels)
 };
 
-fn run(
+pub(super) const SHARDCHANNELS: Spec = Spec {
+    name: "pubsub|shardchannels",
+    arity: -2,
+    flags: FLAGS,
+    group: Group::PubSub,
+    summary: "Lists the channels of shards that somebody listens to.",
+    since: "7.0.0",
+    complexity: "O(N), N being the number of channels.",
+    ..Spec::of(shard_channels)
+};
+
+fn channels(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    list(call, args, Kind::Channel, reply)
+}
+
+fn shard_channels(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    list(call, args, Kind::Shard, reply)
+}
+
+fn list(
     call: &mut Call<'_>,
     mut args: Args<'_>,
+    kind: Kind,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     if args.len() > 1 {
@@ -37,7 +66,7 @@ fn run(
 
     let mark = reply.mark();
     let mut count = 0;
-    for channel in call.state.pubsub.channels.keys() {
+    for channel in call.state.pubsub.of_kind(kind).keys() {
         if pattern.is_none_or(|pattern| glob_matches(pattern, channel, Case::Sensitive)) {
             count += 1;
             reply.bulk(channel);

@@ -35,6 +35,14 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
                 "NUMSUB [<channel> ...]",
                 "How many listen to each channel by its name.",
             ),
+            (
+                "SHARDCHANNELS [<pattern>]",
+                "The channels of shards that somebody listens to.",
+            ),
+            (
+                "SHARDNUMSUB [<shardchannel> ...]",
+                "How many listen to each channel of a shard.",
+            ),
         ],
     );
     Ok(Flow::Done)

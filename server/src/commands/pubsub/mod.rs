@@ -1,4 +1,4 @@
-//! `PUBSUB CHANNELS | NUMSUB | NUMPAT | HELP`: who listens to what.
+//! `PUBSUB CHANNELS | NUMSUB | NUMPAT | SHARDCHANNELS | SHARDNUMSUB | HELP`: who listens to what.
 
 mod channels;
 mod help;
@@ -15,7 +15,14 @@ pub(super) const SPEC: Spec = Spec {
     since: "2.8.0",
     ..Spec::container(
         "pubsub",
-        &[&channels::SPEC, &help::SPEC, &numpat::SPEC, &numsub::SPEC],
+        &[
+            &channels::SHARDCHANNELS,
+            &channels::SPEC,
+            &help::SPEC,
+            &numpat::SPEC,
+            &numsub::SHARDNUMSUB,
+            &numsub::SPEC,
+        ],
     )
 };
 

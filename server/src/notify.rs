@@ -1,0 +1,41 @@
+//! Keyspace notifications: tells those who listen what happened to keys.
+//!
+//! They are messages on channels whose names say the key (`__keyspace@db__:key`) or the event
+//! (`__keyevent@db__:event`), published as soon as the command that caused them ran, also inside of
+//! `EXEC`. Which are published is chosen by `notify-keyspace-events`; while it chooses none, storage
+//! writes nothing down for this, and a command costs one look at an empty list.
+
+use crate::config::EventClasses;
+use crate::state::State;
+
+impl State {
+    /// Publishes the events among the changes that were not looked at yet.
+    pub(crate) fn publish_events(&mut self) {
+        let classes = self.config.settings().notify_keyspace_events;
+        while let Some(change) = self.store.changes().get(self.published) {
+            self.published += 1;
+            if !self.pubsub.has_listeners() || !classes.selects(change.event.class()) {
+                continue;
+            }
+            if let Some(name) = change.event.name() {
+                let (db, key) = (change.db, change.key.clone());
+                self.publish_event(classes, db, &key, name.as_bytes());
+            }
+        }
+    }
+
+    fn publish_event(&mut self, classes: EventClasses, db: usize, key: &[u8], event: &[u8]) {
+        if classes.contains(EventClasses::KEYSPACE) {
+            self.publish(&channel("keyspace", db, key), event);
+        }
+        if classes.contains(EventClasses::KEYEVENT) {
+            self.publish(&channel("keyevent", db, event), key);
+        }
+    }
+}
+
+fn channel(kind: &str, db: usize, name: &[u8]) -> Vec<u8> {
+    let mut channel = format!("__{kind}@{db}__:").into_bytes();
+    channel.extend_from_slice(name);
+    channel
+}
