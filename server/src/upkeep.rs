@@ -59,10 +59,15 @@ impl State {
     pub(crate) fn limit_output(&mut self, id: ClientId, waiting: usize, now: Instant) {
         let settings = self.config.settings();
         let client = self.clients.at(id);
+        let counted = counted_output(waiting);
+        if counted == 0 {
+            client.soft_limit_since = None;
+            return;
+        }
         let limit = settings.output_limit(client.is_subscriber());
         let was_above = client.soft_limit_since.is_some();
-        if limit.is_exceeded(waiting, &mut client.soft_limit_since, now)
-            || (!client.authenticated && waiting > UNAUTHENTICATED_OUTPUT_BYTES_MAX)
+        if limit.is_exceeded(counted, &mut client.soft_limit_since, now)
+            || (!client.authenticated && counted > UNAUTHENTICATED_OUTPUT_BYTES_MAX)
         {
             self.kill_for_output(id);
         } else if client.soft_limit_since.is_some() && !was_above {
@@ -96,6 +101,11 @@ impl State {
     }
 }
 
+/// The bytes that wait for a client and count: the reference keeps the first ones elsewhere.
+pub(crate) fn counted_output(waiting: usize) -> usize {
+    waiting.saturating_sub(FREE_OUTPUT_BYTES)
+}
+
 /// When a client will have been idle for too long, or is to be looked at again. Those that wait for
 /// something are not idle.
 fn idle_until(client: &Client, settings: &Settings, now: Instant) -> Option<Instant> {
@@ -111,8 +121,8 @@ fn idle_until(client: &Client, settings: &Settings, now: Instant) -> Option<Inst
 fn unread_until(client: &mut Client, settings: &Settings, now: Instant) -> Option<Instant> {
     client.soft_limit_since?;
     let limit = settings.output_limit(client.is_subscriber());
-    let waiting = client.link.waiting();
-    if limit.is_exceeded(waiting, &mut client.soft_limit_since, now) {
+    let counted = counted_output(client.link.waiting());
+    if limit.is_exceeded(counted, &mut client.soft_limit_since, now) {
         return Some(now);
     }
     let since = client.soft_limit_since?;
@@ -125,9 +135,10 @@ fn after_seconds(since: Instant, seconds: u64) -> Instant {
     Instant(since.0.saturating_add(micros))
 }
 
-/// How much may wait for a client that has yet to authenticate: far more than a client that reads
-/// its replies lets wait.
-const UNAUTHENTICATED_OUTPUT_BYTES_MAX: usize = 17 * 1_024;
+/// Replies up to this never count against a limit: the reference has a fixed buffer for them.
+pub(crate) const FREE_OUTPUT_BYTES: usize = 16 * 1_024;
+/// How much more may wait for a client that has yet to authenticate.
+const UNAUTHENTICATED_OUTPUT_BYTES_MAX: usize = 1_024;
 /// What is not worth a look: no limit can be set below it.
 const FREE_INPUT_BYTES: usize = 64 * 1_024;
 /// How much a client that has yet to authenticate may send ahead.

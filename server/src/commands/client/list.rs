@@ -27,6 +27,8 @@ use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::upkeep::FREE_OUTPUT_BYTES;
+use crate::upkeep::counted_output;
 
 pub(super) const INFO: Spec = Spec {
     name: "client|info",
@@ -125,9 +127,9 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("multi-mem", memory.queued_bytes);
     line.field("rbs", memory.reply_bytes);
     line.field("rbp", memory.reply_bytes);
-    line.field("obl", memory.waiting_bytes.min(REPLY_BUFFER_BYTES));
-    line.field("oll", memory.listed_bytes.div_ceil(REPLY_BUFFER_BYTES));
-    line.field("omem", memory.listed_bytes);
+    line.field("obl", memory.waiting_bytes.min(FREE_OUTPUT_BYTES));
+    line.field("oll", memory.counted_bytes.div_ceil(FREE_OUTPUT_BYTES));
+    line.field("omem", memory.counted_bytes);
     line.field("tot-mem", memory.total());
     line.field("events", if has_unsent { "rw" } else { "r" });
     line.field("cmd", name);
@@ -174,8 +176,8 @@ impl Line<'_> {
 struct Memory {
     /// Replies that were not sent.
     waiting_bytes: usize,
-    /// Those of them for which the reference would need more than its fixed buffer.
-    listed_bytes: usize,
+    /// Those of them that count against limits.
+    counted_bytes: usize,
     /// Commands that `MULTI` queued.
     queued_bytes: usize,
     /// What is kept for the next replies.
@@ -190,7 +192,7 @@ impl Memory {
         let queued = client.transaction.as_ref();
         Self {
             waiting_bytes,
-            listed_bytes: waiting_bytes.saturating_sub(REPLY_BUFFER_BYTES),
+            counted_bytes: counted_output(waiting_bytes),
             queued_bytes: queued.map_or(0, |queued| queued.bytes),
             reply_bytes: client.out.capacity(),
             received_bytes: client.input_bytes + client.argument_bytes,
@@ -206,6 +208,4 @@ impl Memory {
     }
 }
 
-/// The size of the reference's buffers of replies.
-const REPLY_BUFFER_BYTES: usize = 16 * 1_024;
 const MICROS_PER_SECOND: u64 = 1_000_000;
