@@ -291,7 +291,7 @@ impl Player<'_> {
         let mut looks_left = if step.late.is_empty() {
             0
         } else {
-            LOOKS_PATIENT
+            self.looks_patient
         };
         loop {
             let mut is_complete = true;
