@@ -1,7 +1,7 @@
 //! What a command changed, for everybody who reacts to it.
 //!
-//! Waiting readers, WATCH, keyspace notifications and client-side caching all read one list, in the order
-//! in which things happened. Nothing is written down while nobody asks: see [`Changes::record`].
+//! Waiting readers, WATCH and keyspace notifications all read one list, in the order in which things
+//! happened. Nothing is written down while nobody asks: see [`Changes::record`].
 
 use std::collections::BTreeMap;
 
@@ -61,8 +61,6 @@ pub enum Event {
     Persist,
     /// The key was removed because it was due.
     Expired,
-    /// The key was removed to make room.
-    Evicted,
     /// The key was renamed to another.
     RenameFrom,
     /// Another key was renamed to this one.
@@ -73,8 +71,6 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
-    /// The key was restored from its serialised form.
-    Restore,
     /// The database was emptied while the key was there.
     Flushed,
     /// The database was swapped, and its key of this name went with it.
@@ -105,8 +101,6 @@ pub enum EventClass {
     Stream,
     /// A key was due.
     Expired,
-    /// A key made room.
-    Evicted,
     /// A key came into being.
     New,
     /// A read was in vain.
@@ -140,13 +134,11 @@ impl Event {
             Self::Expire => "expire",
             Self::Persist => "persist",
             Self::Expired => "expired",
-            Self::Evicted => "evicted",
             Self::RenameFrom => "rename_from",
             Self::RenameTo => "rename_to",
             Self::CopyTo => "copy_to",
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
-            Self::Restore => "restore",
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
         })
     }
@@ -176,10 +168,8 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveFrom
-            | Self::MoveTo
-            | Self::Restore => EventClass::Generic,
+            | Self::MoveTo => EventClass::Generic,
             Self::Expired => EventClass::Expired,
-            Self::Evicted => EventClass::Evicted,
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
                 EventClass::Silent
             }
@@ -214,13 +204,11 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveTo
-            | Self::Restore
             | Self::SwappedIn => Signal::Ready,
             Self::Overwritten
             | Self::XgroupDestroy
             | Self::Del
             | Self::Expired
-            | Self::Evicted
             | Self::RenameFrom
             | Self::MoveFrom
             | Self::Flushed

@@ -55,7 +55,7 @@ pub use node::NodeLimits;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
 pub use rng::Rng;
-pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
+pub use slot::key_slot;
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
     MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,

@@ -1,7 +1,7 @@
 //! Hash slots: which of 16,384 parts of a cluster a key belongs to.
 
 /// How many hash slots a cluster has.
-pub const SLOT_COUNT: u16 = 16_384;
+const SLOT_COUNT: u16 = 16_384;
 
 /// Returns the hash slot of a key.
 ///
@@ -10,27 +10,6 @@ pub const SLOT_COUNT: u16 = 16_384;
 #[must_use]
 pub fn key_slot(key: &[u8]) -> u16 {
     checksum(hash_tag(key).unwrap_or(key)) % SLOT_COUNT
-}
-
-/// Returns the one slot whose keys a glob pattern can match, or `None` if they can lie anywhere.
-#[must_use]
-pub fn pattern_slot(pattern: &[u8]) -> Option<u16> {
-    let is_special = |&byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
-    // What follows a hash tag may be wild: it does not take part in the slot.
-    let decisive = match hash_tag(pattern) {
-        Some(tag) => tag_with_prefix(pattern, tag.len()),
-        None => pattern,
-    };
-    if decisive.iter().any(is_special) {
-        return None;
-    }
-    Some(key_slot(pattern))
-}
-
-/// Returns the pattern up to the end of its hash tag.
-fn tag_with_prefix(pattern: &[u8], tag_len: usize) -> &[u8] {
-    let open = pattern.iter().position(|&byte| byte == b'{').unwrap_or(0);
-    pattern.get(..=open + tag_len).unwrap_or(pattern)
 }
 
 /// Returns what lies between the first `{` and the next `}`, if anything does.
@@ -75,7 +54,7 @@ const fn crc_table() -> [u16; 256] {
 
 #[cfg(test)]
 mod tests {
-    use super::{key_slot, pattern_slot};
+    use super::key_slot;
 
     #[test]
     fn the_checksum_is_the_xmodem_one() {
@@ -97,15 +76,5 @@ mod tests {
         assert_ne!(key_slot(b"{}a"), key_slot(b"a"));
         assert_ne!(key_slot(b"a{}{u}"), key_slot(b"u"));
         assert_ne!(key_slot(b"{u"), key_slot(b"u"));
-    }
-
-    #[test]
-    fn a_pattern_has_a_slot_when_nothing_wild_takes_part_in_it() {
-        assert_eq!(pattern_slot(b"foo"), Some(12_182));
-        assert_eq!(pattern_slot(b"a{u}*"), Some(11_826));
-        assert_eq!(pattern_slot(b"*{u}"), None);
-        assert_eq!(pattern_slot(b"{u*}"), None);
-        assert_eq!(pattern_slot(b"{}u*"), None);
-        assert_eq!(pattern_slot(b"f\\oo"), None);
     }
 }

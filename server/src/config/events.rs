@@ -25,7 +25,7 @@ impl EventClasses {
     pub const SORTED_SET: Self = Self(1 << 7);
     /// `x`: keys that expired.
     pub const EXPIRED: Self = Self(1 << 8);
-    /// `e`: keys evicted for want of memory.
+    /// `e`: keys evicted for want of memory; there never is one.
     pub const EVICTED: Self = Self(1 << 9);
     /// `t`: streams.
     pub const STREAM: Self = Self(1 << 10);
@@ -49,7 +49,6 @@ impl EventClasses {
             EventClass::String => Self::STRING,
             EventClass::Stream => Self::STREAM,
             EventClass::Expired => Self::EXPIRED,
-            EventClass::Evicted => Self::EVICTED,
             EventClass::New => Self::NEW,
             EventClass::KeyMiss => Self::KEY_MISS,
             EventClass::Silent => return false,

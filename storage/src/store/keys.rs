@@ -73,15 +73,6 @@ impl Store {
     ///
     /// While expiry is paused, a key that is due counts as one that is there.
     pub fn remove(&mut self, db: usize, key: &[u8]) -> bool {
-        self.remove_with(db, key, Event::Del)
-    }
-
-    /// Deletes a key to make room and returns whether it was there.
-    pub fn evict(&mut self, db: usize, key: &[u8]) -> bool {
-        self.remove_with(db, key, Event::Evicted)
-    }
-
-    fn remove_with(&mut self, db: usize, key: &[u8], event: Event) -> bool {
         let Some(at) = self.keyspaces[db].find(key) else {
             return false;
         };
@@ -90,7 +81,7 @@ impl Store {
             return false;
         }
         self.keyspaces[db].remove(at);
-        self.changes.record(db, key, event);
+        self.changes.record(db, key, Event::Del);
         true
     }
 

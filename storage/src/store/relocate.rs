@@ -100,26 +100,6 @@ impl Store {
         true
     }
 
-    /// Puts a value that comes from outside under a key, and returns whether it did: not if there is one and `replace`
-    /// is not set. A deadline in the past is as good as any: the key is due at once.
-    pub fn restore(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        value: Value,
-        deadline: Option<UnixMillis>,
-        replace: bool,
-    ) -> bool {
-        let target = self.locate(db, key);
-        if target.is_some() && !replace {
-            return false;
-        }
-        self.remove_overwritten(db, key, target);
-        self.create_until(db, key, value, deadline);
-        self.changes.record(db, key, Event::Restore);
-        true
-    }
-
     /// Swaps two databases.
     pub fn swap_dbs(&mut self, one: usize, other: usize) {
         if one == other {

@@ -375,25 +375,6 @@ impl Store {
         Ok(count)
     }
 
-    /// Notes that a consumer asked for something, and returns whether it is new.
-    ///
-    /// # Errors
-    ///
-    /// Each of [`GroupError`], and nothing has changed.
-    pub fn touch_consumer(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        group: &[u8],
-        consumer: &[u8],
-    ) -> Result<bool, GroupError> {
-        let (_, created) = self.work_on_group(db, key, |stream, now| {
-            stream.touch_consumer(group, consumer, now)
-        })?;
-        self.record_consumer(db, key, created);
-        Ok(created)
-    }
-
     /// Notes that those who wait for this group's entries were tried and not all served. This is no access.
     ///
     /// # Errors

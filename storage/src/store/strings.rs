@@ -228,7 +228,8 @@ impl Store {
             }
         };
         let sum = current.checked_add(by).ok_or(IncrementError::Overflow)?;
-        self.put_string(db, key, found, StringValue::from_integer(sum));
+        let value = Value::String(StringValue::from_integer(sum));
+        self.put(db, key, found, value);
         self.changes.record(db, key, Event::Incrby);
         Ok(sum)
     }
@@ -252,7 +253,8 @@ impl Store {
             Some(at) => self.string_at(db, at)?.part(),
         };
         let text = compute(current)?;
-        self.put_string(db, key, found, StringValue::from_text(&text));
+        let value = Value::String(StringValue::from_text(&text));
+        self.put(db, key, found, value);
         self.changes.record(db, key, Event::Incrbyfloat);
         Ok(())
     }
@@ -289,16 +291,6 @@ impl Store {
             Value::String(string) => change(string),
             Value::Stream(_) => unreachable!("the type was checked"),
         })
-    }
-
-    fn put_string(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        found: Option<RecordIndex>,
-        string: StringValue,
-    ) -> RecordIndex {
-        self.put(db, key, found, Value::String(string))
     }
 
     fn check_len(&self, len: usize, additional: usize) -> Result<(), StringError> {

@@ -68,20 +68,6 @@ impl Stream {
         })
     }
 
-    /// Notes that a consumer asked for something now, and says whether it is new.
-    ///
-    /// # Errors
-    ///
-    /// [`NoGroup`], and nothing has changed.
-    pub fn touch_consumer(
-        &mut self,
-        group: &[u8],
-        consumer: &[u8],
-        now: UnixMillis,
-    ) -> Result<bool, NoGroup> {
-        self.with_group(group, |_, group| group.see(consumer, now).1)
-    }
-
     /// Deletes a consumer and returns how many pending entries went with it; `None` if there was
     /// no such consumer.
     ///

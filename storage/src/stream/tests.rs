@@ -622,12 +622,9 @@ impl Pair {
 fn an_attempt_is_seen_by_those_who_wait_and_nobody_else() {
     let mut stream = Stream::new();
     stream.create_group(b"g", StreamId::MIN, None).unwrap();
-    stream
-        .touch_consumer(b"g", b"waits", UnixMillis(10))
-        .unwrap();
-    stream
-        .touch_consumer(b"g", b"away", UnixMillis(10))
-        .unwrap();
+    for name in [&b"waits"[..], b"away"] {
+        stream.create_consumer(b"g", name, UnixMillis(10)).unwrap();
+    }
     stream.note_attempt(b"g", UnixMillis(50)).unwrap();
 
     let group = stream.group(b"g").unwrap();
