@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_came_before_a_fault_comes_out_first() {
-        let mut codec = Codec::new(Limits::UNAUTHENTICATED);
+        let mut codec = Codec::new(Limits::unauthenticated(Limits::BULK_BYTES_MAX));
         let mut wire = BytesMut::from("PING\r\n*11\r\n");
 
         assert!(codec.decode(&mut wire).unwrap().is_some());

@@ -91,7 +91,8 @@ impl Decoder {
     }
 
     /// The memory that half a command takes here, in bytes.
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg(test)]
+    fn heap_bytes(&self) -> usize {
         self.half_spans.capacity() * size_of::<Span>()
     }
 

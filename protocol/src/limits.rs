@@ -29,8 +29,6 @@ impl Limits {
     pub const UNAUTHENTICATED_ARGS_MAX: usize = 10;
     /// Bytes of one argument before authentication: 16 KiB, so that strangers cannot fill memory.
     pub const UNAUTHENTICATED_BULK_BYTES_MAX: usize = 16 * 1_024;
-    /// The bounds of a client that has yet to authenticate, next to the default bulk length.
-    pub const UNAUTHENTICATED: Self = Self::unauthenticated(Self::BULK_BYTES_MAX);
 
     /// The bounds of a client that is authenticated, or need not be.
     pub const fn authenticated(bulk_bytes_max: usize) -> Self {

@@ -24,19 +24,11 @@ pub fn parse_i64(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// Reads an unsigned number in exactly the form in which it would be written.
-pub fn parse_u64(text: &[u8]) -> Option<u64> {
-    match text {
-        b"0" => Some(0),
-        digits => parse_positive(digits),
-    }
-}
-
 /// Reads an unsigned number as leniently as the reference does where it takes IDs and cursors.
 ///
-/// Besides what [`parse_u64`] takes it allows blanks and a sign in front and leading zeros, stops at
-/// a zero byte, and counts a negative number down from 2^64, if it is not one that [`parse_i64`]
-/// takes: `-1` is refused, `-01` is the largest number.
+/// It allows blanks and a sign in front and leading zeros, stops at a zero byte, and counts a negative
+/// number down from 2^64, if it is not one that [`parse_i64`] takes: `-1` is refused, `-01` is the
+/// largest number.
 pub fn parse_u64_lenient(text: &[u8]) -> Option<u64> {
     if let Some(value) = parse_i64(text) {
         return u64::try_from(value).ok();

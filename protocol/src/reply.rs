@@ -258,11 +258,6 @@ impl<'a> ReplyWriter<'a> {
         Mark(self.out.len())
     }
 
-    /// The bytes written since `mark`.
-    pub fn written_since(&self, mark: Mark) -> &[u8] {
-        &self.out[mark.0..]
-    }
-
     #[inline]
     fn header(&mut self, kind: u8, count: usize) {
         self.number(kind, count as u64);

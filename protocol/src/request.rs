@@ -151,11 +151,6 @@ impl OwnedRequest {
     pub fn as_request(&self) -> Request<'_> {
         Request::new(&self.spans, &self.bytes)
     }
-
-    /// The memory that the arguments take, in bytes, this value itself excluded.
-    pub fn heap_bytes(&self) -> usize {
-        self.bytes.len() + size_of_val(&*self.spans)
-    }
 }
 
 impl<A: AsRef<[u8]>> FromIterator<A> for OwnedRequest {

@@ -195,10 +195,10 @@ fn a_stranger_may_send_ten_arguments_of_16_kib() {
         (b"*1\r\n$536870913\r\n", Some(ProtocolError::InvalidLength)),
     ];
     for (wire, expected) in cases {
-        assert_eq!(fault(wire, Limits::UNAUTHENTICATED), expected, "{wire:?}");
+        assert_eq!(fault(wire, UNAUTHENTICATED), expected, "{wire:?}");
     }
     let inline = b"a b c d e f g h i j k l m\r\n";
-    let outcome = receive(inline, &[], Limits::UNAUTHENTICATED, BatchBounds::NONE);
+    let outcome = receive(inline, &[], UNAUTHENTICATED, BatchBounds::NONE);
     assert_eq!(outcome.requests[0].len(), 13);
 }
 
@@ -216,7 +216,7 @@ fn limits_may_change_between_two_commands_of_a_pipeline() {
         .collect::<OwnedRequest>()
         .as_request()
         .write_to(&mut wire);
-    let mut decoder = Decoder::new(Limits::UNAUTHENTICATED);
+    let mut decoder = Decoder::new(UNAUTHENTICATED);
     let mut batch = Batch::new();
 
     let used = decoder.decode(&wire, &mut batch, BatchBounds::ONE);
@@ -427,6 +427,9 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     quoted.push(b'"');
     quoted
 }
+
+/// Those of a client that has yet to say who it is.
+const UNAUTHENTICATED: Limits = Limits::unauthenticated(Limits::BULK_BYTES_MAX);
 
 /// Limits that random bytes reach.
 const SMALL: Limits = Limits {

@@ -99,13 +99,12 @@ fn an_error_stays_on_one_line() {
 }
 
 #[test]
-fn what_was_written_since_a_mark_can_be_seen_and_taken_back() {
+fn what_was_written_since_a_mark_can_be_taken_back() {
     let mut out = Vec::new();
     let mut writer = ReplyWriter::new(&mut out, Version::Resp2);
     writer.ok();
     let mark = writer.mark();
     writer.bulk(b"x");
-    assert_eq!(writer.written_since(mark), b"$1\r\nx\r\n");
 
     writer.rewind(mark);
     writer.null();
