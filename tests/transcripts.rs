@@ -71,7 +71,7 @@ fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_upd
         for _ in 0..players {
             scope.spawn(|| {
                 while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let differences = play_one(path, start().as_mut(), is_updating);
+                    let differences = play_one(path, start, is_updating);
                     report.lock().unwrap().push_str(&differences);
                 }
             });
@@ -82,16 +82,32 @@ fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_upd
 }
 
 /// Plays one transcript and returns how it differed, in words.
-fn play_one(path: &Path, target: &mut dyn Target, is_updating: bool) -> String {
+///
+/// Where time goes by itself, a busy host may spoil a story in which something must happen before its time is
+/// up; there it is told again from the beginning before it counts as different.
+fn play_one(path: &Path, start: &dyn Fn() -> Box<dyn Target>, is_updating: bool) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     let want = fs::read_to_string(path).unwrap();
-    let Played { text, differences } = match play(&want, target) {
-        Ok(played) => played,
+    let mut report = String::new();
+    for _ in 0..PLAYS_MAX {
+        let mut target = start();
+        let played = play(&want, target.as_mut());
+        if let (Ok(played), true) = (&played, is_updating) {
+            fs::write(path, &played.text).unwrap();
+        }
+        report = described(&name, played);
+        if report.is_empty() || is_updating || target.has_manual_clock() {
+            break;
+        }
+    }
+    report
+}
+
+fn described(name: &str, played: Result<Played, String>) -> String {
+    let differences = match played {
+        Ok(played) => played.differences,
         Err(reason) => return format!("{name}: {reason}\n"),
     };
-    if is_updating && text != want {
-        fs::write(path, text).unwrap();
-    }
     let mut report = String::new();
     for difference in differences {
         writeln!(
@@ -119,3 +135,6 @@ fn paths() -> Vec<PathBuf> {
 
 /// Transcripts played at the same time; most of their time is spent waiting.
 const PLAYERS: usize = 4;
+
+/// Plays of one transcript where time goes by itself.
+const PLAYS_MAX: usize = 3;
