@@ -40,6 +40,68 @@ fn tailrace_says_what_the_transcripts_say() {
     );
 }
 
+/// The player has to notice: that something else was said, that nothing was, and that more was.
+#[test]
+fn what_a_transcript_has_wrong_is_set_right() {
+    let wrong = "\
+# A reply that is another, one that is missing, and two that nobody gave.
+a> ECHO hello
+\"goodbye\"
+a> PING
+a> XADD s 1-1 f v
+\"1-1\"
+b< [[\"s\" []]]
+a> XREAD BLOCK 0 STREAMS s 1-1
+nil-array
+b> XADD s 1-2 f v
+\"1-2\"
+";
+    let right = "\
+# A reply that is another, one that is missing, and two that nobody gave.
+a> ECHO hello
+\"hello\"
+a> PING
+PONG
+a> XADD s 1-1 f v
+\"1-1\"
+a> XREAD BLOCK 0 STREAMS s 1-1
+(waiting)
+b> XADD s 1-2 f v
+\"1-2\"
+a< [[\"s\" [[\"1-2\" [\"f\" \"v\"]]]]]
+";
+    let played = play(wrong, &mut Embedded::start().unwrap()).unwrap();
+    assert_eq!(played.text, right);
+    let lines: Vec<usize> = played.differences.iter().map(|found| found.line).collect();
+    assert_eq!(lines, [2, 4, 5, 8, 10]);
+}
+
+/// Symbols, times and what is left out match what they are for, and nothing else.
+#[test]
+fn what_may_differ_matches_no_more_than_that() {
+    let script = "\
+a> XADD s * f v
+$id
+a> XADD s * f v
+$id
+a> ECHO abcdef
+\"ab...f\"
+a> ECHO abcdef
+\"ab...e\"
+a> XRANGE s $id $id
+[... [$id [...]] ...]
+a> XPENDING s g
+[...]
+a> PTTL s
+~-1
+a> PTTL s
+~0
+";
+    let played = play(script, &mut Embedded::start().unwrap()).unwrap();
+    let lines: Vec<usize> = played.differences.iter().map(|found| found.line).collect();
+    assert_eq!(lines, [3, 7, 11, 15], "{}", played.text);
+}
+
 /// For a Tailrace that runs elsewhere, such as the binary as it is released.
 #[test]
 fn a_server_elsewhere_says_what_the_transcripts_say() {
