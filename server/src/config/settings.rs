@@ -54,8 +54,6 @@ pub struct Settings {
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
     pub slowlog_max_len: usize,
-    /// After how many milliseconds of a script others are told that the server is busy.
-    pub busy_reply_threshold_ms: u64,
     /// What is logged.
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
@@ -108,12 +106,6 @@ pub enum Compat {
 }
 
 impl Settings {
-    /// Whether a client may use DEBUG, given whether it is on this machine.
-    #[must_use]
-    pub fn allows_debug(&self, is_local: bool) -> bool {
-        self.enable_debug_command.allows(is_local)
-    }
-
     /// How much output may wait for a client, given whether it is subscribed to a channel.
     #[must_use]
     pub fn output_limit(&self, is_subscriber: bool) -> OutputLimit {
@@ -149,7 +141,6 @@ impl Settings {
             notify_keyspace_events: read.events("notify-keyspace-events"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
-            busy_reply_threshold_ms: read.number("busy-reply-threshold"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
             pidfile: read.path("pidfile"),

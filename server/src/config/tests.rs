@@ -106,7 +106,7 @@ fn a_program_adds_lines_to_the_configuration_of_its_server() {
         .with("databases 2\nenable-debug-command yes")
         .unwrap();
     assert_eq!(config.settings().databases, 2);
-    assert!(config.settings().allows_debug(false));
+    assert_eq!(config.settings().enable_debug_command, Trust::Yes);
     let error = Config::embedded()
         .with("\nsave 1 1")
         .err()
@@ -145,7 +145,7 @@ fn a_file_is_lines_of_names_and_words() {
     assert_eq!(settings.loglevel, LogLevel::Verbose);
     assert_eq!((settings.threads, settings.compat), (4, Compat::Redis));
     assert_eq!(settings.enable_debug_command, Trust::Local);
-    assert!(settings.allows_debug(true) && !settings.allows_debug(false));
+    assert!(Trust::Local.allows(true) && !Trust::Local.allows(false));
     assert_eq!(
         value(&config, "latency-tracking-info-percentiles"),
         "50 99.9"
