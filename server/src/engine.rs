@@ -8,6 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use parking_lot::MutexGuard;
 use tailrace_protocol::Batch;
 use tailrace_protocol::ProtocolError;
 use tailrace_protocol::ReplyWriter;
@@ -22,7 +23,6 @@ use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::dispatch;
 use crate::dispatch::Outcome;
-use crate::link::Link;
 use crate::serve;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -123,10 +123,7 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        let links = state.collect(now);
-        self.note_deadline(state, now, deadline);
-        drop(guard);
-        flush(&links);
+        self.release(guard, None, now, deadline);
         result
     }
 
@@ -249,18 +246,7 @@ impl Engine {
             Ok(executed) => executed,
             Err(_) => state.on_fault(id),
         };
-        let links = state.collect(now);
-        let own = state.hand_over(id, now);
-        self.note_deadline(state, now, deadline);
-        let ending = state.shutdown.is_some();
-        drop(guard);
-        if let Some(own) = own {
-            own.flush();
-        }
-        flush(&links);
-        if ending {
-            self.ending.notify_one();
-        }
+        self.release(guard, Some(id), now, deadline);
         executed
     }
 
@@ -351,10 +337,28 @@ impl Engine {
         (now, micros)
     }
 
-    fn note_deadline(&self, state: &State, now: Now, before: Option<Instant>) {
-        let after = state.next_deadline(now);
-        if after.is_some_and(|after| before.is_none_or(|before| after < before)) {
+    /// Releases the lock, and does what must not be done under it: sends replies, the caller's first,
+    /// and tells those who wait for a deadline before `deadline` or for the end.
+    fn release(
+        &self,
+        mut guard: MutexGuard<'_, State>,
+        caller: Option<ClientId>,
+        now: Now,
+        deadline: Option<Instant>,
+    ) {
+        let links = guard.collect(now);
+        let own = caller.and_then(|id| guard.hand_over(id, now));
+        let next = guard.next_deadline(now);
+        let is_ending = guard.is_ending;
+        drop(guard);
+        for link in own.iter().chain(&links) {
+            link.flush();
+        }
+        if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
+        }
+        if is_ending {
+            self.ending.notify_one();
         }
     }
 }
@@ -424,12 +428,6 @@ impl State {
             self.slow_log
                 .push(request, client, &self.config, at.wall, micros);
         }
-    }
-}
-
-fn flush(links: &[Arc<Link>]) {
-    for link in links {
-        link.flush();
     }
 }
 

@@ -62,7 +62,7 @@ pub struct State {
     /// Whether a command of `EXEC` runs.
     pub in_exec: bool,
     /// Somebody asked the server to end.
-    pub shutdown: Option<Shutdown>,
+    pub is_ending: bool,
     /// What went wrong for good, if a command panicked.
     pub fault: Option<String>,
     /// Keys that are due stay until somebody asks for them, for tests.
@@ -95,13 +95,6 @@ pub(crate) struct Parked {
     pub(crate) command: Box<dyn Waiting>,
 }
 
-/// How the server is to end.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Shutdown {
-    /// Answer what was read, then close.
-    Orderly,
-}
-
 impl State {
     /// An empty state.
     pub fn new(config: Config, info: ServerInfo, store: Store) -> Self {
@@ -120,7 +113,7 @@ impl State {
             parked: HashMap::new(),
             gate: Gate::default(),
             in_exec: false,
-            shutdown: None,
+            is_ending: false,
             fault: None,
             is_active_expiry_off: false,
             peak_bytes: 0,

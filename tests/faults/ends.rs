@@ -1,5 +1,9 @@
 //! Servers and connections that are ended on purpose.
 
+use std::task::Context;
+use std::task::Waker;
+
+use tailrace_server::Millis;
 use tailrace_server::Server;
 use tailrace_tests::Caller;
 use tailrace_tests::settle;
@@ -145,4 +149,23 @@ async fn one_client_too_many_is_told_so() {
     settle().await;
     let mut fifth = Caller::connect(&server);
     assert_eq!(fifth.call(&["PING"]).await.to_string(), "PONG");
+}
+
+/// A gate that opens by itself runs what it held without a batch of anybody's, and the end was looked for
+/// after batches only: the server went on until somebody said something else.
+#[tokio::test]
+async fn a_shutdown_that_was_held_ends_the_server_when_the_gate_opens() {
+    let server = start("").await;
+    let mut pausing = Caller::connect(&server);
+    pausing.call(&["CLIENT", "PAUSE", "50", "ALL"]).await;
+    let client = Caller::connect(&server);
+    client.send(&["SHUTDOWN", "NOSAVE"]);
+    settle().await;
+
+    server.advance(Millis(50));
+
+    let mut ended = std::pin::pin!(server.ended());
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(ended.as_mut().poll(&mut cx).is_ready());
+    assert_eq!(client.rest().await, b"");
 }

@@ -16,7 +16,6 @@ use crate::error::ServerError;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
-use crate::state::Shutdown;
 
 pub(super) const SPEC: Spec = Spec {
     name: "shutdown",
@@ -48,7 +47,7 @@ fn run(call: &mut Call<'_>, args: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<F
         return Err(ServerError::ShutdownFailed.into());
     }
 
-    call.state.shutdown = Some(Shutdown::Orderly);
+    call.state.is_ending = true;
     call.client().closing = true;
     Ok(Flow::Done)
 }
