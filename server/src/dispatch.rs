@@ -107,9 +107,9 @@ fn refuse(
     if spec.is_some_and(|spec| spec.name == "exec") {
         state.discard(id);
         let wire = error.wire();
-        let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire);
-        let reason = String::from_utf8_lossy(reason).into_owned();
-        return reply.error(ClientError::ExecAbortedBecause(reason).to_string());
+        let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
+        let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
+        return reply.error(error.wire());
     }
     if aborts_transaction(error)
         && let Some(transaction) = &mut state.clients.at(id).transaction

@@ -1,8 +1,7 @@
 //! Errors of connections, transactions and channels.
 
-use std::fmt;
-
-/// Why a command about a connection, a transaction or a channel failed.
+/// Why a command about a connection, a transaction or a channel failed. Some texts repeat what a client
+/// sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -25,7 +24,7 @@ pub enum ClientError {
     /// `EXEC` after a command was refused.
     ExecAborted,
     /// `EXEC` itself was wrong, which ends the transaction.
-    ExecAbortedBecause(String),
+    ExecAbortedBecause(Vec<u8>),
     /// `EXEC` without `MULTI`.
     ExecWithoutMulti,
     /// `DISCARD` without `MULTI`.
@@ -85,22 +84,27 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The wire text, which may repeat what a client sent.
+    /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
-        let (before, asked, after) = match self {
+        let text = match self {
             Self::HelloOption(option) => {
-                ("ERR Syntax error in HELLO option '".to_owned(), option, "'")
+                return [b"ERR Syntax error in HELLO option '", &option[..], b"'"].concat();
             }
-            Self::InvalidInfo(attribute) => (
-                "ERR ".to_owned(),
-                attribute,
-                " cannot contain spaces, newlines or special characters.",
-            ),
+            Self::InvalidInfo(attribute) => {
+                let rule = b" cannot contain spaces, newlines or special characters.";
+                return [b"ERR ", &attribute[..], rule].concat();
+            }
             Self::UnknownInfo(attribute) => {
-                ("ERR Unrecognized option '".to_owned(), attribute, "'")
+                return [b"ERR Unrecognized option '", &attribute[..], b"'"].concat();
             }
-            Self::UnknownType(asked) => ("ERR Unknown client type '".to_owned(), asked, "'"),
-            Self::NoSuchUser(asked) => ("ERR No such user '".to_owned(), asked, "'"),
+            Self::UnknownType(asked) => {
+                return [b"ERR Unknown client type '", &asked[..], b"'"].concat();
+            }
+            Self::NoSuchUser(asked) => return [b"ERR No such user '", &asked[..], b"'"].concat(),
+            Self::ExecAbortedBecause(reason) => {
+                let before = b"EXECABORT Transaction discarded because of: ";
+                return [before, &reason[..]].concat();
+            }
             Self::UnknownLetters {
                 what,
                 is_negated,
@@ -110,20 +114,29 @@ impl ClientError {
                     true => format!("NOT-{}", what.to_ascii_uppercase()),
                     false => "provided".to_owned(),
                 };
-                (
-                    format!("ERR Unknown {what} found in the {filter} filter: "),
-                    asked,
-                    "",
-                )
+                let before = format!("ERR Unknown {what} found in the {filter} filter: ");
+                return [before.as_bytes(), asked].concat();
             }
-            other => return other.to_string().into_bytes(),
+            Self::NotInMulti(name) => {
+                format!("ERR Command '{name}' not allowed inside a transaction")
+            }
+            Self::Subscribed(name) => format!(
+                "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT \
+                 / RESET are allowed in this context"
+            ),
+            Self::NotANumber(filter) => format!("ERR {filter} is not an integer or out of range"),
+            Self::NotAboveZero(filter) => format!("ERR {filter} should be greater than 0"),
+            Self::DbOutside { filter, db_max } => {
+                format!("ERR {filter} number should be between 0 and {db_max}")
+            }
+            fixed => return fixed.text().into(),
         };
-        [before.as_bytes(), asked, after.as_bytes()].concat()
+        text.into()
     }
 
-    /// The texts that are always the same; of the others there is none.
-    fn fixed(&self) -> Option<&'static str> {
-        Some(match self {
+    /// The texts that name nothing.
+    fn text(&self) -> &'static str {
+        match self {
             Self::NoAuth => "NOAUTH Authentication required.",
             Self::Monitoring => "ERR Replica can't interact with the keyspace",
             Self::MonitorInExec => "ERR MONITOR isn't allowed for DENY BLOCKING client",
@@ -155,8 +168,10 @@ impl ClientError {
             Self::UnblockReason => "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR",
             Self::PauseMode => "ERR CLIENT PAUSE mode must be WRITE or ALL",
             Self::NotImporting => "ERR Server is not in import mode",
+            Self::NotInMultiOfRedis("multi") => "ERR MULTI calls can not be nested",
+            Self::NotInMultiOfRedis("watch") => "ERR WATCH inside MULTI is not allowed",
+            Self::NotInMultiOfRedis(_) => "ERR Command not allowed inside a transaction",
             Self::NotInMulti(_)
-            | Self::NotInMultiOfRedis(_)
             | Self::Subscribed(_)
             | Self::ExecAbortedBecause(_)
             | Self::NotANumber(_)
@@ -167,47 +182,7 @@ impl ClientError {
             | Self::UnknownInfo(_)
             | Self::UnknownType(_)
             | Self::NoSuchUser(_)
-            | Self::UnknownLetters { .. } => return None,
-        })
-    }
-}
-
-impl fmt::Display for ClientError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(text) = self.fixed() {
-            return f.write_str(text);
-        }
-        match self {
-            Self::NotInMulti(name) => {
-                write!(f, "ERR Command '{name}' not allowed inside a transaction")
-            }
-            Self::NotInMultiOfRedis(name) => f.write_str(match *name {
-                "multi" => "ERR MULTI calls can not be nested",
-                "watch" => "ERR WATCH inside MULTI is not allowed",
-                _ => "ERR Command not allowed inside a transaction",
-            }),
-            Self::Subscribed(name) => write!(
-                f,
-                "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT \
-                 / RESET are allowed in this context"
-            ),
-            Self::ExecAbortedBecause(reason) => {
-                write!(f, "EXECABORT Transaction discarded because of: {reason}")
-            }
-            Self::NotANumber(filter) => {
-                write!(f, "ERR {filter} is not an integer or out of range")
-            }
-            Self::NotAboveZero(filter) => write!(f, "ERR {filter} should be greater than 0"),
-            Self::DbOutside { filter, db_max } => {
-                write!(f, "ERR {filter} number should be between 0 and {db_max}")
-            }
-            Self::HelloOption(_)
-            | Self::InvalidInfo(_)
-            | Self::UnknownInfo(_)
-            | Self::UnknownType(_)
-            | Self::NoSuchUser(_)
-            | Self::UnknownLetters { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
-            _ => unreachable!("the others have a fixed text"),
+            | Self::UnknownLetters { .. } => unreachable!("these name something"),
         }
     }
 }

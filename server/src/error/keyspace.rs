@@ -1,7 +1,5 @@
 //! Errors of the commands on keys and strings.
 
-use std::fmt;
-
 use tailrace_storage::StringError;
 
 use super::CommandError;
@@ -51,14 +49,15 @@ pub enum KeyspaceError {
 }
 
 impl KeyspaceError {
+    /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
         match self {
             Self::UnknownType(name) => [b"ERR unknown type name '", &name[..], b"'"].concat(),
             Self::UnsupportedOption(option) => [b"ERR Unsupported option ", &option[..]].concat(),
             Self::ExpireTime(command) => {
-                format!("ERR invalid expire time in '{command}' command").into_bytes()
+                format!("ERR invalid expire time in '{command}' command").into()
             }
-            fixed => fixed.text().as_bytes().to_vec(),
+            fixed => fixed.text().into(),
         }
     }
 
@@ -90,15 +89,9 @@ impl KeyspaceError {
                  take some time to adjust."
             }
             Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
-                unreachable!("these name what a client chose")
+                unreachable!("these name something")
             }
         }
-    }
-}
-
-impl fmt::Display for KeyspaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.wire()))
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The `Display` of [`CommandError`] **is** the wire text, without the leading `-`. Clients match on
 //! it, so a changed word is a breaking change, and each text has a transcript. What concerns one
-//! family of commands is in a file beside this one.
+//! family of commands is in a file beside this one. Each type has its words in two places: `text` has
+//! those that are always the same, `wire` those that repeat something.
 
 mod client;
 mod keyspace;
@@ -127,48 +128,48 @@ impl CommandError {
                 b" HELP.",
             ]
             .concat(),
+            Self::Arity(name) => {
+                format!("ERR wrong number of arguments for '{name}' command").into()
+            }
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
             Self::Server(error) => error.wire(),
-            other => other.to_string().into_bytes(),
+            fixed => fixed.text().into(),
+        }
+    }
+
+    /// The texts that name nothing.
+    fn text(&self) -> &'static str {
+        match self {
+            Self::Syntax => "ERR syntax error",
+            Self::NotAnInteger => "ERR value is not an integer or out of range",
+            Self::NotAFloat => "ERR value is not a valid float",
+            Self::WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value",
+            Self::InvalidId => "ERR Invalid stream ID specified as stream command argument",
+            Self::TimeoutNegative => "ERR timeout is negative",
+            Self::TimeoutNotAnInteger => "ERR timeout is not an integer or out of range",
+            Self::TimeoutOutOfRange => "ERR timeout is out of range",
+            Self::OutOfRange => "ERR value is out of range",
+            Self::NotPositive => "ERR value is out of range, must be positive",
+            Self::NoSuchKey => "ERR no such key",
+            Self::DbIndex => "ERR DB index is out of range",
+            Self::OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'.",
+            Self::Arity(_)
+            | Self::UnknownCommand { .. }
+            | Self::UnknownSubcommand { .. }
+            | Self::SubcommandSyntax { .. }
+            | Self::Stream(_)
+            | Self::Client(_)
+            | Self::Keyspace(_)
+            | Self::Server(_) => unreachable!("these name something"),
         }
     }
 }
 
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax => f.write_str("ERR syntax error"),
-            Self::NotAnInteger => f.write_str("ERR value is not an integer or out of range"),
-            Self::NotAFloat => f.write_str("ERR value is not a valid float"),
-            Self::WrongType => {
-                f.write_str("WRONGTYPE Operation against a key holding the wrong kind of value")
-            }
-            Self::Arity(name) => write!(f, "ERR wrong number of arguments for '{name}' command"),
-            Self::InvalidId => {
-                f.write_str("ERR Invalid stream ID specified as stream command argument")
-            }
-            Self::TimeoutNegative => f.write_str("ERR timeout is negative"),
-            Self::TimeoutNotAnInteger => {
-                f.write_str("ERR timeout is not an integer or out of range")
-            }
-            Self::TimeoutOutOfRange => f.write_str("ERR timeout is out of range"),
-            Self::OutOfRange => f.write_str("ERR value is out of range"),
-            Self::NotPositive => f.write_str("ERR value is out of range, must be positive"),
-            Self::NoSuchKey => f.write_str("ERR no such key"),
-            Self::DbIndex => f.write_str("ERR DB index is out of range"),
-            Self::OutOfMemory => {
-                f.write_str("OOM command not allowed when used memory > 'maxmemory'.")
-            }
-            Self::Keyspace(error) => error.fmt(f),
-            Self::Client(error) => error.fmt(f),
-            Self::Server(error) => error.fmt(f),
-            Self::Stream(_)
-            | Self::UnknownCommand { .. }
-            | Self::UnknownSubcommand { .. }
-            | Self::SubcommandSyntax { .. } => f.write_str(&String::from_utf8_lossy(&self.wire())),
-        }
+        f.write_str(&String::from_utf8_lossy(&self.wire()))
     }
 }
 

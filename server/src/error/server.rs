@@ -1,7 +1,5 @@
 //! Errors of the commands on the server.
 
-use std::fmt;
-
 use crate::config::SetError;
 
 /// Why a command on the server failed.
@@ -59,55 +57,55 @@ impl ServerError {
     /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
         match self {
+            Self::Protected { command, option } => format!(
+                "ERR {command} command not allowed. If the {option} option is set to \"local\", \
+                 you can run it from a local connection, otherwise you need to set this option in \
+                 the configuration file, and then restart the server."
+            )
+            .into(),
+            Self::Config(error) => error.to_string().into(),
+            Self::Rewrite(why) => format!("ERR Rewriting config file: {why}").into(),
             Self::Chosen(text) => text.clone(),
             Self::NoLatencySamples(event) => {
                 [b"ERR No samples available for event '", &event[..], b"'"].concat()
             }
             Self::NoSuchCategory(name) => [b"ERR Unknown category '", &name[..], b"'"].concat(),
-            other => other.to_string().into_bytes(),
+            fixed => fixed.text().into(),
         }
     }
-}
 
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The texts that name nothing.
+    fn text(&self) -> &'static str {
         match self {
-            Self::Protected { command, option } => write!(
-                f,
-                "ERR {command} command not allowed. If the {option} option is set to \"local\", \
-                 you can run it from a local connection, otherwise you need to set this option in \
-                 the configuration file, and then restart the server."
-            ),
-            Self::NoSuchCommand => f.write_str("ERR Invalid command specified"),
-            Self::WithoutKeys => f.write_str("ERR The command has no key arguments"),
-            Self::CommandArity => {
-                f.write_str("ERR Invalid number of arguments specified for command")
+            Self::NoSuchCommand => "ERR Invalid command specified",
+            Self::WithoutKeys => "ERR The command has no key arguments",
+            Self::CommandArity => "ERR Invalid number of arguments specified for command",
+            Self::CommandSyntax => "ERR Invalid arguments specified for command",
+            Self::NoConfigFile => "ERR The server is running without a config file",
+            Self::CommandLogKind => {
+                "ERR type should be one of the following: slow, large-request, large-reply"
             }
-            Self::CommandSyntax => f.write_str("ERR Invalid arguments specified for command"),
-            Self::Config(error) => error.fmt(f),
-            Self::NoConfigFile => f.write_str("ERR The server is running without a config file"),
-            Self::Rewrite(why) => write!(f, "ERR Rewriting config file: {why}"),
-            Self::CommandLogKind => f.write_str(
-                "ERR type should be one of the following: slow, large-request, large-reply",
-            ),
-            Self::CommandLogCount => f.write_str("ERR count should be greater than or equal to -1"),
-            Self::ProtocolKind => f.write_str(
+            Self::CommandLogCount => "ERR count should be greater than or equal to -1",
+            Self::ProtocolKind => {
                 "ERR Wrong protocol type name. Please use one of the following: \
-                 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
-            ),
-            Self::NotInResp2 => f.write_str("ERR RESP2 is not supported by this command"),
-            Self::NoShutdown => f.write_str("ERR No shutdown in progress."),
+                 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
+            }
+            Self::NotInResp2 => "ERR RESP2 is not supported by this command",
+            Self::NoShutdown => "ERR No shutdown in progress.",
             Self::FailoverOutsideCluster => {
-                f.write_str("ERR SHUTDOWN FAILOVER is only supported in cluster mode.")
+                "ERR SHUTDOWN FAILOVER is only supported in cluster mode."
             }
-            Self::NoCluster => f.write_str("ERR This instance has cluster support disabled"),
-            Self::ShutdownFailed => f.write_str("ERR Errors trying to SHUTDOWN. Check logs."),
-            Self::Threshold => f.write_str(
-                "ERR argument must be a memory value bigger than 1 and smaller than 4gb",
-            ),
-            Self::Chosen(_) | Self::NoLatencySamples(_) | Self::NoSuchCategory(_) => {
-                f.write_str(&String::from_utf8_lossy(&self.wire()))
+            Self::NoCluster => "ERR This instance has cluster support disabled",
+            Self::ShutdownFailed => "ERR Errors trying to SHUTDOWN. Check logs.",
+            Self::Threshold => {
+                "ERR argument must be a memory value bigger than 1 and smaller than 4gb"
             }
+            Self::Protected { .. }
+            | Self::Config(_)
+            | Self::Rewrite(_)
+            | Self::Chosen(_)
+            | Self::NoLatencySamples(_)
+            | Self::NoSuchCategory(_) => unreachable!("these name something"),
         }
     }
 }

@@ -98,6 +98,7 @@ pub enum StreamError {
 }
 
 impl StreamError {
+    /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
         match self {
             Self::NoGroup { key, group } => no_group(key, group, b""),
@@ -116,23 +117,23 @@ impl StreamError {
                 [b"ERR Unrecognized XCLAIM option '", shown(option), b"'"].concat()
             }
             Self::MinIdle { command } => {
-                format!("ERR Invalid min-idle-time argument for {command}").into_bytes()
+                format!("ERR Invalid min-idle-time argument for {command}").into()
             }
             Self::ClaimOption(option) => {
-                format!("ERR Invalid {option} option argument for XCLAIM").into_bytes()
+                format!("ERR Invalid {option} option argument for XCLAIM").into()
             }
             Self::Unbalanced { command, wanted } => format!(
                 "ERR Unbalanced '{command}' list of streams: for each stream key an {wanted} must \
                  be specified."
             )
-            .into_bytes(),
+            .into(),
             Self::Meaningless(id) => format!(
                 "ERR The {id} ID is meaningless in the context of XREADGROUP: you want to read \
                  the history of this consumer by specifying a proper ID, or use the > ID to get \
                  new messages. The {id} ID would just return an empty result set."
             )
-            .into_bytes(),
-            fixed => fixed.text().as_bytes().to_vec(),
+            .into(),
+            fixed => fixed.text().into(),
         }
     }
 
