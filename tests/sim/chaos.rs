@@ -4,10 +4,10 @@
 use std::rc::Rc;
 
 use tailrace_tests::Value;
+use tailrace_tests::encode;
 
 use super::line::Broken;
 use super::line::Line;
-use super::line::encode;
 use super::outcome::drive;
 use super::reply::items;
 use super::reply::text;

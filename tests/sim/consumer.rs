@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use tailrace_tests::encode;
+
 use super::line::Broken;
 use super::line::Line;
-use super::line::encode;
 use super::record::Id;
 use super::reply::entries;
 use super::reply::items;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tailrace_tests::Far;
 use tailrace_tests::Value;
+use tailrace_tests::encode;
 use tailrace_tests::pipe;
 
 use super::world::World;
@@ -137,16 +138,4 @@ impl Line {
             _ => self.far.half_close(),
         }
     }
-}
-
-/// One command as it is sent.
-pub(super) fn encode<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
-    let mut out = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        let word = word.as_ref();
-        out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        out.extend_from_slice(word);
-        out.extend_from_slice(b"\r\n");
-    }
-    out
 }

@@ -158,7 +158,7 @@ impl Client {
 }
 
 /// Writes a command as an array of bulks.
-pub(crate) fn encode<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
+pub fn encode<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
     let mut out = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
         let word = word.as_ref();

@@ -82,6 +82,7 @@ pub use caller::start;
 pub use caller::start_with;
 pub use client::Arrival;
 pub use client::Client;
+pub use client::encode;
 pub use embedded::Embedded;
 pub use pipe::Far;
 pub use pipe::Near;
