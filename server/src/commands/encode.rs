@@ -1,4 +1,4 @@
-//! What several commands send alike, and arguments that several commands read alike.
+//! What several commands send alike.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Entry;
@@ -6,9 +6,6 @@ use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
-
-use crate::error::CommandError;
-use crate::error::StreamError;
 
 /// The ID of an entry.
 #[inline]
@@ -95,36 +92,6 @@ pub(super) fn string_or_null(reply: &mut ReplyWriter<'_>, value: Option<&StringV
 /// A number of elements, as headers take it.
 pub(super) fn array_len(count: u64) -> usize {
     usize::try_from(count).expect("what is held in memory can be counted")
-}
-
-/// Reads the bounds of an interval: each an ID, `-` or `+`, or `(` and an ID that is left out. What
-/// is missing in an ID is completed first and left out then, so `(1` leaves out 1-0 alone.
-pub(super) fn interval(start: &[u8], end: &[u8]) -> Result<(StreamId, StreamId), CommandError> {
-    let from = interval_start(start)?;
-    let (id, exclusive) = bound(end, u64::MAX)?;
-    let to = match exclusive {
-        true => id.prev().ok_or(StreamError::IntervalEnd)?,
-        false => id,
-    };
-    Ok((from, to))
-}
-
-/// Reads the lower bound of an interval, as [`interval`] does.
-pub(super) fn interval_start(start: &[u8]) -> Result<StreamId, CommandError> {
-    let (id, exclusive) = bound(start, 0)?;
-    match exclusive {
-        true => id.next().ok_or_else(|| StreamError::IntervalStart.into()),
-        false => Ok(id),
-    }
-}
-
-/// One bound of an interval, and whether it is left out.
-fn bound(text: &[u8], seq_default: u64) -> Result<(StreamId, bool), CommandError> {
-    let parsed = match text.split_first() {
-        Some((b'(', id)) if !id.is_empty() => StreamId::parse(id, seq_default).map(|id| (id, true)),
-        _ => StreamId::parse_bound(text, seq_default).map(|id| (id, false)),
-    };
-    parsed.map_err(|_| CommandError::InvalidId)
 }
 
 #[inline]

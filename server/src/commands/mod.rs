@@ -34,6 +34,7 @@ mod hello;
 mod incr;
 mod incrbyfloat;
 mod info;
+mod interval_args;
 mod key_type;
 mod keys;
 mod lastsave;

@@ -15,6 +15,7 @@ use tailrace_storage::StreamId;
 
 use super::encode;
 use super::group_args;
+use super::interval_args;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -74,7 +75,7 @@ fn run(
 fn parse(mut args: Args<'_>) -> Result<AutoClaim, CommandError> {
     let min_idle = group_args::min_idle(&mut args, "XAUTOCLAIM")?;
     let mut ask = AutoClaim {
-        start: encode::interval_start(args.bytes()?)?,
+        start: interval_args::start(args.bytes()?)?,
         min_idle,
         count_max: COUNT_DEFAULT,
         shown: ClaimShown::Entry,

@@ -14,6 +14,7 @@ use tailrace_storage::UnixMillis;
 
 use super::encode;
 use super::group_args;
+use super::interval_args;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -108,7 +109,7 @@ impl<'a> List<'a> {
         }
         let (start, end) = (args.bytes()?, args.bytes()?);
         let count = args.integer()?;
-        let (from, to) = encode::interval(start, end)?;
+        let (from, to) = interval_args::bounds(start, end)?;
         Ok(Self {
             from,
             to,

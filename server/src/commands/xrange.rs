@@ -11,6 +11,7 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_storage::StreamId;
 
 use super::encode;
+use super::interval_args;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -41,7 +42,7 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let key = args.bytes()?;
-    let (from, to) = encode::interval(args.bytes()?, args.bytes()?)?;
+    let (from, to) = interval_args::bounds(args.bytes()?, args.bytes()?)?;
     let count_max = count(args)?;
     Interval {
         key,

@@ -6,6 +6,7 @@
 use tailrace_protocol::ReplyWriter;
 
 use super::encode;
+use super::interval_args;
 use super::xrange;
 use super::xrange::Interval;
 use crate::args::Args;
@@ -29,7 +30,7 @@ fn run(
 ) -> Result<Flow, CommandError> {
     let key = args.bytes()?;
     let end = args.bytes()?;
-    let (from, to) = encode::interval(args.bytes()?, end)?;
+    let (from, to) = interval_args::bounds(args.bytes()?, end)?;
     let count_max = xrange::count(args)?;
     Interval {
         key,
