@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tailrace_storage::Instant;
 use tailrace_storage::Millis;
 use tailrace_storage::Store;
 use tokio::io::AsyncRead;
@@ -203,13 +202,7 @@ impl Server {
     pub fn advance(&self, by: Millis) {
         let clock = self.manual.as_ref().expect("the clock is a manual one");
         // Deadline by deadline, so that what happens at one sees its own instant.
-        let end = Instant(
-            clock
-                .now()
-                .mono
-                .0
-                .saturating_add(by.0.saturating_mul(1_000)),
-        );
+        let end = clock.now().mono + by;
         while let Some(next) = self.acceptor.engine.on_time()
             && next <= end
         {

@@ -2,6 +2,7 @@
 //! ahead.
 
 use tailrace_storage::Instant;
+use tailrace_storage::Millis;
 
 use crate::client::Client;
 use crate::client::ClientId;
@@ -131,8 +132,7 @@ fn unread_until(client: &mut Client, settings: &Settings, now: Instant) -> Optio
 
 /// The first instant at which more than `seconds` whole seconds have passed since `since`.
 fn after_seconds(since: Instant, seconds: u64) -> Instant {
-    let micros = seconds.saturating_add(1).saturating_mul(1_000_000);
-    Instant(since.0.saturating_add(micros))
+    since + Millis(seconds.saturating_add(1).saturating_mul(1_000))
 }
 
 /// Replies up to this never count against a limit: the reference has a fixed buffer for them.

@@ -15,6 +15,12 @@ impl UnixMicros {
     pub const fn to_millis(self) -> UnixMillis {
         UnixMillis(self.0 / MICROS_PER_MILLI)
     }
+
+    /// Returns the whole seconds since the Unix epoch.
+    #[must_use]
+    pub const fn to_seconds(self) -> u64 {
+        self.0 / MICROS_PER_SECOND
+    }
 }
 
 impl From<UnixMicros> for UnixMillis {
@@ -53,6 +59,14 @@ impl Add<Millis> for UnixMillis {
 /// A length of time in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millis(pub u64);
+
+impl Millis {
+    /// Returns how many whole seconds that is.
+    #[must_use]
+    pub const fn to_seconds(self) -> u64 {
+        self.0 / MILLIS_PER_SECOND
+    }
+}
 
 /// A point on the monotonic clock: microseconds since a start of no meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,7 +109,9 @@ impl Now {
     }
 }
 
+const MILLIS_PER_SECOND: u64 = 1_000;
 const MICROS_PER_MILLI: u64 = 1_000;
+const MICROS_PER_SECOND: u64 = MICROS_PER_MILLI * MILLIS_PER_SECOND;
 
 #[cfg(test)]
 mod tests {

@@ -29,6 +29,6 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    reply.unsigned(call.state.info.started_at.0 / 1_000_000);
+    reply.unsigned(call.state.info.started_at.to_seconds());
     Ok(Flow::Done)
 }

@@ -72,6 +72,7 @@ mod strlen;
 mod subscribe;
 mod swapdb;
 mod time;
+mod timeout_args;
 mod trim_args;
 mod ttl;
 mod unsubscribe;

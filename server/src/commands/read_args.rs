@@ -1,10 +1,9 @@
 //! The arguments that `XREAD` and `XREADGROUP` share, in whatever order they come.
 
 use tailrace_protocol::Request;
-use tailrace_protocol::number::parse_i64;
 use tailrace_storage::Compat;
-use tailrace_storage::Instant;
 
+use super::timeout_args::Timeout;
 use crate::args::Args;
 use crate::call::Call;
 use crate::error::CommandError;
@@ -19,37 +18,41 @@ pub(super) struct ReadArgs<'a> {
     /// Entries per stream.
     pub(super) count_max: u64,
     /// Whether to wait, and until when.
-    pub(super) block: Option<Block>,
+    pub(super) timeout: Option<Timeout>,
     /// Whether what is delivered is done with.
     pub(super) no_ack: bool,
     /// Group and consumer.
     pub(super) group: Option<(&'a [u8], &'a [u8])>,
 }
 
-/// Until when to wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Block {
-    /// As long as it takes.
-    Forever,
-    /// Until then.
-    Until(Instant),
+/// Who reads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Reader {
+    /// A client for itself: `XREAD`.
+    Client,
+    /// A consumer of a group: `XREADGROUP`.
+    Group,
 }
 
 impl<'a> ReadArgs<'a> {
     /// Reads all arguments; of the options that are wrong, the first is reported.
-    pub(super) fn parse(call: &Call<'_>, mut args: Args<'a>) -> Result<Self, CommandError> {
-        let for_group = call.spec.name == "xreadgroup";
+    pub(super) fn parse(
+        call: &Call<'_>,
+        mut args: Args<'a>,
+        reader: Reader,
+    ) -> Result<Self, CommandError> {
+        let for_group = reader == Reader::Group;
         let mut read = Self {
             keys: args.request().skip(args.request().len()),
             ids: args.request().skip(args.request().len()),
             count_max: u64::MAX,
-            block: None,
+            timeout: None,
             no_ack: false,
             group: None,
         };
         loop {
             if args.keyword_with("block", 1) {
-                read.block = Some(Block::parse(args.bytes()?, call)?);
+                read.timeout = Some(Timeout::parse(args.bytes()?, call)?);
             } else if args.keyword_with("count", 1) {
                 // Zero and less mean no limit.
                 let count = u64::try_from(args.integer()?).unwrap_or(0);
@@ -71,7 +74,7 @@ impl<'a> ReadArgs<'a> {
             }
         }
         if !args.len().is_multiple_of(2) {
-            return Err(unbalanced(call, for_group).into());
+            return Err(unbalanced(call, reader).into());
         }
         let streams = args.len() / 2;
         read.keys = args.rest().first(streams);
@@ -80,43 +83,15 @@ impl<'a> ReadArgs<'a> {
     }
 }
 
-fn unbalanced(call: &Call<'_>, for_group: bool) -> StreamError {
-    let wanted = match (for_group, call.state.store.settings().compat) {
-        (true, _) => "ID or '>'",
-        (false, Compat::Valkey) => "ID or '$'",
-        (false, Compat::Redis) => "ID, '+', or '$'",
+fn unbalanced(call: &Call<'_>, reader: Reader) -> StreamError {
+    let wanted = match (reader, call.state.store.settings().compat) {
+        (Reader::Group, _) => "ID or '>'",
+        (Reader::Client, Compat::Valkey) => "ID or '$'",
+        (Reader::Client, Compat::Redis) => "ID, '+', or '$'",
     };
     StreamError::Unbalanced {
         command: call.spec.name,
         wanted,
-    }
-}
-
-impl Block {
-    /// Reads a time to wait in milliseconds; none at all is no limit.
-    pub(super) fn parse(text: &[u8], call: &Call<'_>) -> Result<Self, CommandError> {
-        let ms = parse_i64(text).ok_or(CommandError::TimeoutNotAnInteger)?;
-        if ms < 0 {
-            return Err(CommandError::TimeoutNegative);
-        }
-        let now_ms = i64::try_from(call.now.unix().0).unwrap_or(i64::MAX);
-        if ms > i64::MAX - now_ms {
-            return Err(CommandError::TimeoutOutOfRange);
-        }
-        if ms == 0 {
-            return Ok(Self::Forever);
-        }
-        let micros = ms.unsigned_abs().saturating_mul(1_000);
-        let until = call.now.mono.0.saturating_add(micros);
-        Ok(Self::Until(Instant(until)))
-    }
-
-    /// When to give up.
-    pub(super) fn deadline(self) -> Option<Instant> {
-        match self {
-            Self::Forever => None,
-            Self::Until(deadline) => Some(deadline),
-        }
     }
 }
 

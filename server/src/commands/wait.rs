@@ -10,7 +10,7 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Instant;
 use tailrace_storage::Wants;
 
-use super::read_args::Block;
+use super::timeout_args::Timeout;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -40,17 +40,17 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let replicas = args.integer()?;
-    let block = Block::parse(args.bytes()?, call)?;
+    let timeout = Timeout::parse(args.bytes()?, call)?;
 
     if replicas > 0 && !call.in_exec() {
-        return Ok(Flow::Wait(Box::new(InVain(block))));
+        return Ok(Flow::Wait(Box::new(InVain(timeout))));
     }
     reply.integer(0);
     Ok(Flow::Done)
 }
 
 /// Waits for its time only.
-struct InVain(Block);
+struct InVain(Timeout);
 
 impl Waiting for InVain {
     fn wants(&self, db: usize) -> Wants {

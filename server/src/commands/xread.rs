@@ -21,8 +21,9 @@ use tailrace_storage::Wants;
 
 use super::encode;
 use super::read_args;
-use super::read_args::Block;
 use super::read_args::ReadArgs;
+use super::read_args::Reader;
+use super::timeout_args::Timeout;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -66,7 +67,7 @@ fn run(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let read = ReadArgs::parse(call, args)?;
+    let read = ReadArgs::parse(call, args, Reader::Client)?;
     if read.group.is_some() {
         return Err(StreamError::GroupInXread.into());
     }
@@ -78,12 +79,12 @@ fn run(
     if serve(call, read.keys, &from, read.count_max, reply)? {
         return Ok(Flow::Done);
     }
-    match read.block {
-        Some(block) if !call.in_exec() => Ok(Flow::Wait(Box::new(WaitingRead {
+    match read.timeout {
+        Some(timeout) if !call.in_exec() => Ok(Flow::Wait(Box::new(WaitingRead {
             keys: read.keys.to_owned(),
             from,
             count_max: read.count_max,
-            block,
+            timeout,
         }))),
         Some(_) | None => {
             reply.null_array();
@@ -165,7 +166,7 @@ struct WaitingRead {
     keys: OwnedRequest,
     from: Vec<From>,
     count_max: u64,
-    block: Block,
+    timeout: Timeout,
 }
 
 impl Waiting for WaitingRead {
@@ -178,7 +179,7 @@ impl Waiting for WaitingRead {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.block.deadline()
+        self.timeout.deadline()
     }
 
     fn attempt(

@@ -22,8 +22,9 @@ use tailrace_storage::Wants;
 
 use super::encode;
 use super::read_args;
-use super::read_args::Block;
 use super::read_args::ReadArgs;
+use super::read_args::Reader;
+use super::timeout_args::Timeout;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -68,7 +69,7 @@ fn run(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let read = ReadArgs::parse(call, args)?;
+    let read = ReadArgs::parse(call, args, Reader::Group)?;
     let (group, consumer) = read.group.ok_or(StreamError::GroupMissing)?;
     let mut what = Vec::with_capacity(read.keys.len());
     for (key, id) in read.keys.iter().zip(read.ids.iter()) {
@@ -90,14 +91,14 @@ fn run(
     if reading.serve(call, reply)? {
         return Ok(Flow::Done);
     }
-    match read.block {
-        Some(block) if !call.in_exec() => Ok(Flow::Wait(Box::new(WaitingRead {
+    match read.timeout {
+        Some(timeout) if !call.in_exec() => Ok(Flow::Wait(Box::new(WaitingRead {
             keys: read.keys.to_owned(),
             group: group.into(),
             consumer: consumer.into(),
             count_max: reading.count_max,
             tracking: reading.tracking,
-            block,
+            timeout,
             what,
         }))),
         Some(_) | None => {
@@ -259,7 +260,7 @@ struct WaitingRead {
     consumer: Box<[u8]>,
     count_max: u64,
     tracking: Tracking,
-    block: Block,
+    timeout: Timeout,
 }
 
 impl Waiting for WaitingRead {
@@ -275,7 +276,7 @@ impl Waiting for WaitingRead {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.block.deadline()
+        self.timeout.deadline()
     }
 
     fn attempt(

@@ -67,7 +67,7 @@ impl OutputLimit {
             return reaches(self.hard_bytes);
         }
         let since = *soft_since.get_or_insert(now);
-        let exceeded_s = now.0.saturating_sub(since.0) / MICROS_PER_SECOND;
+        let exceeded_s = now.since(since).to_seconds();
         reaches(self.hard_bytes) || exceeded_s > self.soft_s
     }
 
@@ -116,8 +116,6 @@ impl fmt::Display for OutputLimit {
         write!(f, "{} {} {}", self.hard_bytes, self.soft_bytes, self.soft_s)
     }
 }
-
-const MICROS_PER_SECOND: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -108,7 +108,7 @@ fn run(
 /// Appends the line about one client.
 fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     let memory = Memory::of(client);
-    let seconds_since = |then: Instant| now.0.saturating_sub(then.0) / MICROS_PER_SECOND;
+    let seconds_since = |then: Instant| now.since(then).to_seconds();
     let queued = client.transaction.as_ref();
     let queued_count = queued.map_or(-1, |queued| queued.queue.len().cast_signed());
     let is_watching = !client.watches.keys.is_empty();
@@ -219,5 +219,3 @@ impl Memory {
             + self.received_bytes
     }
 }
-
-const MICROS_PER_SECOND: u64 = 1_000_000;

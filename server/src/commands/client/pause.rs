@@ -9,7 +9,7 @@
 
 use tailrace_protocol::ReplyWriter;
 
-use super::super::read_args::Block;
+use super::super::timeout_args::Timeout;
 use super::FLAGS;
 use crate::args::Args;
 use crate::call::Call;
@@ -59,10 +59,10 @@ fn run(
     } else {
         return Err(ClientError::PauseMode.into());
     };
-    let until = match Block::parse(timeout, call)? {
+    let until = match Timeout::parse(timeout, call)? {
         // No time at all; it may still strengthen a pause.
-        Block::Forever => call.now.mono,
-        Block::Until(until) => until,
+        Timeout::Forever => call.now.mono,
+        Timeout::Until(until) => until,
     };
 
     call.state.gate.close(hold, until);

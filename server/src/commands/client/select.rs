@@ -100,7 +100,7 @@ impl<'a> Selection<'a> {
 
     /// Whether a client is chosen.
     pub(super) fn fits(&self, client: &Client, caller: ClientId, now: Instant) -> bool {
-        let seconds_since = |then: Instant| now.0.saturating_sub(then.0) / MICROS_PER_SECOND;
+        let seconds_since = |then: Instant| now.since(then).to_seconds();
         self.fits.tests(client).all(|fits| fits)
             && !self.not.tests(client).any(|fits| fits)
             && seconds_since(client.connected_at) >= self.age_s_min
@@ -312,4 +312,3 @@ fn known<'a>(
 const FLAGS: &[u8] = b"OSMPxbtRBdcuAUreTIiEN";
 /// The letters of all capabilities.
 const CAPAS: &[u8] = b"r";
-const MICROS_PER_SECOND: u64 = 1_000_000;

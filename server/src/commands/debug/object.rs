@@ -24,8 +24,8 @@ pub(super) fn run(
     let bytes = bytes.ok_or(CommandError::NoSuchKey)?;
     let facts = call.store().facts(db, key).ok_or(CommandError::NoSuchKey)?;
 
-    let idle_s = facts.idle.0 / 1_000;
-    let lru = (call.now.wall.0 / 1_000_000).saturating_sub(idle_s) & LRU_CLOCK_MASK;
+    let idle_s = facts.idle.to_seconds();
+    let lru = call.now.wall.to_seconds().saturating_sub(idle_s) & LRU_CLOCK_MASK;
     let length = match is_fast {
         true => String::new(),
         false => format!(" serializedlength:{bytes}"),

@@ -5,7 +5,7 @@ use crate::call::Call;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.fields(&["loading", "async_loading", "rdb_bgsave_in_progress"], 0);
-    let started_at = call.state.info.started_at.0 / 1_000_000;
+    let started_at = call.state.info.started_at.to_seconds();
     text.field("rdb_last_save_time", started_at);
     text.field("rdb_last_bgsave_status", "ok");
     text.fields(

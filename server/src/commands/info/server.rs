@@ -41,7 +41,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("uptime_in_seconds", uptime);
     text.field("uptime_in_days", uptime / (24 * 60 * 60));
     text.fields(&["hz", "configured_hz", "clients_hz"], 10);
-    let lru_clock = (now.0 / 1_000_000) & LRU_CLOCK_MASK;
+    let lru_clock = now.to_seconds() & LRU_CLOCK_MASK;
     text.field("lru_clock", lru_clock);
     text.field("executable", &info.executable);
     text.field("config_file", &info.config_file);

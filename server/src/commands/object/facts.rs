@@ -107,7 +107,7 @@ fn idletime(
     let facts = facts(call, args)?;
 
     match facts {
-        Some(facts) => reply.unsigned(facts.idle.0 / 1_000),
+        Some(facts) => reply.unsigned(facts.idle.to_seconds()),
         None => reply.null(),
     }
     Ok(Flow::Done)

@@ -63,7 +63,7 @@ pub(in crate::commands) fn write_entries(
     for entry in entries {
         reply.array(6);
         reply.unsigned(entry.id);
-        reply.unsigned(entry.at.0 / 1_000_000);
+        reply.unsigned(entry.at.to_seconds());
         reply.unsigned(entry.micros);
         reply.array(entry.args.len());
         for arg in &entry.args {
