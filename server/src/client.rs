@@ -114,9 +114,25 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that it takes, with commands that are not whole and replies that have not left.
+    /// The memory that it takes, with commands that are not whole, run, wait or are queued, with replies
+    /// that have not left, and with room for the next ones.
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.input_bytes + self.out.len() + self.link.waiting()
+        size_of::<Self>()
+            + self.input_bytes
+            + self.argument_bytes
+            + self.queued_bytes()
+            + self.unsent_bytes()
+            + self.out.capacity()
+    }
+
+    /// Bytes of the commands that `MULTI` queued.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.transaction.as_ref().map_or(0, |queued| queued.bytes)
+    }
+
+    /// Bytes of replies that have not left.
+    pub(crate) fn unsent_bytes(&self) -> usize {
+        self.link.waiting() + self.out.len()
     }
 
     /// Whether it listens to anything, which restricts it in RESP2.

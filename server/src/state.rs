@@ -67,7 +67,7 @@ pub struct State {
     pub fault: Option<String>,
     /// Keys that are due stay until somebody asks for them, for tests.
     pub(crate) is_active_expiry_off: bool,
-    /// The most memory that data and clients took.
+    /// The most memory that data and clients were seen to take.
     pub(crate) peak_bytes: u64,
     /// The client whose command runs.
     pub(crate) caller: Option<ClientId>,
@@ -93,6 +93,17 @@ pub(crate) struct Parked {
     pub(crate) spec: &'static Spec,
     pub(crate) db: usize,
     pub(crate) command: Box<dyn Waiting>,
+}
+
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// What keys and values take.
+    pub(crate) data: u64,
+    /// What the clients take.
+    pub(crate) clients: u64,
+    /// The most that both took so far.
+    pub(crate) peak: u64,
 }
 
 impl State {
@@ -238,6 +249,18 @@ impl State {
         let waiting = link.enqueue(&mut client.out);
         self.limit_output(id, waiting, now.mono);
         Some(link)
+    }
+
+    /// The memory that this server takes now, which may be the most so far.
+    pub(crate) fn memory(&mut self) -> Memory {
+        let clients: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let (data, clients) = (self.store.bytes() as u64, clients as u64);
+        self.peak_bytes = self.peak_bytes.max(data + clients);
+        Memory {
+            data,
+            clients,
+            peak: self.peak_bytes,
+        }
     }
 
     /// The earliest instant at which something is due.

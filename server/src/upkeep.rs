@@ -83,8 +83,7 @@ impl State {
         }
         let settings = self.config.settings();
         let client = self.clients.at(id);
-        let queued = client.transaction.as_ref().map_or(0, |queued| queued.bytes);
-        let total = bytes + queued;
+        let total = bytes + client.queued_bytes();
         let exceeds = total > settings.client_query_buffer_limit
             || (total > UNAUTHENTICATED_INPUT_BYTES_MAX && !client.authenticated);
         if exceeds {

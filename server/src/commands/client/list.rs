@@ -107,13 +107,13 @@ fn run(
 
 /// Appends the line about one client.
 fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
-    let memory = Memory::of(client);
+    let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
+    let counted_bytes = counted_output(unsent_bytes);
     let seconds_since = |then: Instant| now.since(then).to_seconds();
     let queued = client.transaction.as_ref();
     let queued_count = queued.map_or(-1, |queued| queued.queue.len().cast_signed());
     let is_watching = !client.watches.keys.is_empty();
     let capa = if client.capa_redirect { "r" } else { "" };
-    let has_unsent = memory.waiting_bytes > 0;
     let name = client.last_command.map_or("NULL", |spec| spec.name);
 
     let mut line = Line(out);
@@ -136,14 +136,14 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("qbuf", client.input_bytes);
     line.field("qbuf-free", 0);
     line.field("argv-mem", client.argument_bytes);
-    line.field("multi-mem", memory.queued_bytes);
-    line.field("rbs", memory.reply_bytes);
-    line.field("rbp", memory.reply_bytes);
-    line.field("obl", memory.waiting_bytes.min(FREE_OUTPUT_BYTES));
-    line.field("oll", memory.counted_bytes.div_ceil(FREE_OUTPUT_BYTES));
-    line.field("omem", memory.counted_bytes);
-    line.field("tot-mem", memory.total());
-    line.field("events", if has_unsent { "rw" } else { "r" });
+    line.field("multi-mem", client.queued_bytes());
+    line.field("rbs", room_bytes);
+    line.field("rbp", room_bytes);
+    line.field("obl", unsent_bytes.min(FREE_OUTPUT_BYTES));
+    line.field("oll", counted_bytes.div_ceil(FREE_OUTPUT_BYTES));
+    line.field("omem", counted_bytes);
+    line.field("tot-mem", client.memory_bytes());
+    line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
     line.field("user", "default");
     line.field("redir", -1);
@@ -181,41 +181,5 @@ impl Line<'_> {
     fn end(self) {
         self.0.pop();
         self.0.push(b'\n');
-    }
-}
-
-/// The memory that a client takes, in bytes.
-struct Memory {
-    /// Replies that were not sent.
-    waiting_bytes: usize,
-    /// Those of them that count against limits.
-    counted_bytes: usize,
-    /// Commands that `MULTI` queued.
-    queued_bytes: usize,
-    /// What is kept for the next replies.
-    reply_bytes: usize,
-    /// What was received, and the command that runs or waits.
-    received_bytes: usize,
-}
-
-impl Memory {
-    fn of(client: &Client) -> Self {
-        let waiting_bytes = client.link.waiting() + client.out.len();
-        let queued = client.transaction.as_ref();
-        Self {
-            waiting_bytes,
-            counted_bytes: counted_output(waiting_bytes),
-            queued_bytes: queued.map_or(0, |queued| queued.bytes),
-            reply_bytes: client.out.capacity(),
-            received_bytes: client.input_bytes + client.argument_bytes,
-        }
-    }
-
-    fn total(&self) -> usize {
-        size_of::<Client>()
-            + self.waiting_bytes
-            + self.queued_bytes
-            + self.reply_bytes
-            + self.received_bytes
     }
 }

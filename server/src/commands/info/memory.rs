@@ -6,18 +6,15 @@
 use super::text::Text;
 use crate::call::Call;
 use crate::process;
+use crate::state::Memory;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
-    let state = &mut *call.state;
-    let clients: usize = state
-        .clients
-        .iter()
-        .map(|client| client.memory_bytes())
-        .sum();
-    let (clients, data) = (clients as u64, state.store.bytes() as u64);
-    let used = data + clients;
-    state.peak_bytes = state.peak_bytes.max(used);
-    let (peak, rss) = (state.peak_bytes, process::resident_bytes());
+    let Memory {
+        data,
+        clients,
+        peak,
+    } = call.state.memory();
+    let (used, rss) = (data + clients, process::resident_bytes());
     text.memory("used_memory", used);
     if let Some(rss) = rss {
         text.memory("used_memory_rss", rss);
@@ -33,7 +30,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     if let Some(total) = process::system_memory_bytes() {
         text.memory("total_system_memory", total);
     }
-    let settings = state.config.settings();
+    let settings = call.state.config.settings();
     text.memory("maxmemory", settings.maxmemory_bytes);
     text.field("maxmemory_policy", "noeviction");
     if let Some(rss) = rss {

@@ -4,7 +4,7 @@
 //!
 //! Behaviour worth knowing:
 //! - What this server does not have (replication, scripts, an allocator that counts) is 0, and ratios of
-//!   the allocator are 1. The peak is not kept.
+//!   the allocator are 1.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Store;
@@ -17,6 +17,8 @@ use crate::call::Flow;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::state::Memory;
+use crate::state::State;
 
 pub(super) const SPEC: Spec = Spec {
     name: "memory|stats",
@@ -37,11 +39,7 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let clients = call.state.clients.iter();
-    let totals = Totals {
-        clients: clients.map(|client| client.input_bytes as u64).sum(),
-        ..Totals::of(call.store())
-    };
+    let totals = Totals::of(call.state);
     let store = call.store();
     let has_keys = |db: &usize| store.db_len(*db) > 0;
     let dbs = (0..store.databases()).filter(has_keys);
@@ -89,37 +87,35 @@ fn database(store: &Store, db: usize) -> [Figure; 2] {
     ]
 }
 
-#[derive(Default)]
 struct Totals {
     keys: u64,
-    /// What keys and values take.
-    data: u64,
-    /// The part of `data` that the tables take.
+    memory: Memory,
+    /// The part of the data that the tables take.
     overhead: u64,
-    clients: u64,
 }
 
 impl Totals {
-    fn of(store: &Store) -> Self {
+    fn of(state: &mut State) -> Self {
+        let memory = state.memory();
+        let store = &state.store;
         let dbs = 0..store.databases();
         Self {
             keys: dbs.clone().map(|db| store.db_len(db) as u64).sum(),
-            data: store.bytes() as u64,
+            memory,
             overhead: dbs.map(|db| store.overhead_bytes(db) as u64).sum(),
-            clients: 0,
         }
     }
 
     fn before_databases(&self) -> [Figure; 13] {
-        let all = self.data + self.clients;
+        let all = self.memory.data + self.memory.clients;
         [
-            ("peak.allocated", Whole(all)),
+            ("peak.allocated", Whole(self.memory.peak)),
             ("total.allocated", Whole(all)),
             ("startup.allocated", Whole(0)),
             ("replication.backlog", Whole(0)),
             ("replicas.repl.buffer", Whole(0)),
             ("clients.slaves", Whole(0)),
-            ("clients.normal", Whole(self.clients)),
+            ("clients.normal", Whole(self.memory.clients)),
             ("cluster.links", Whole(0)),
             ("cluster.slot_import", Whole(0)),
             ("cluster.slot_export", Whole(0)),
@@ -130,19 +126,22 @@ impl Totals {
     }
 
     fn after_databases(&self) -> [Figure; 21] {
-        let all = self.data + self.clients;
-        let dataset = self.data - self.overhead;
+        let all = self.memory.data + self.memory.clients;
+        let dataset = self.memory.data - self.overhead;
         let per_key = dataset.checked_div(self.keys).unwrap_or(0);
         [
             ("overhead.db.hashtable.lut", Whole(self.overhead)),
             ("overhead.db.hashtable.rehashing", Whole(0)),
-            ("overhead.total", Whole(self.overhead + self.clients)),
+            ("overhead.total", Whole(self.overhead + self.memory.clients)),
             ("db.dict.rehashing.count", Whole(0)),
             ("keys.count", Whole(self.keys)),
             ("keys.bytes-per-key", Whole(per_key)),
             ("dataset.bytes", Whole(dataset)),
             ("dataset.percentage", Fraction(percentage(dataset, all))),
-            ("peak.percentage", Fraction(percentage(all, all))),
+            (
+                "peak.percentage",
+                Fraction(percentage(all, self.memory.peak)),
+            ),
             ("allocator.allocated", Whole(all)),
             ("allocator.active", Whole(all)),
             ("allocator.resident", Whole(all)),
