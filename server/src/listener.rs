@@ -146,6 +146,10 @@ impl Acceptor {
         let engine = Arc::clone(&self.engine);
         match connected {
             Ok((id, limits)) => {
+                if self.stop.is_cancelled() {
+                    // Whoever stopped the server closed the clients of then, and this is a later one.
+                    link.close();
+                }
                 self.tasks
                     .spawn(connection::serve(engine, reader, link, id, limits));
             }
@@ -153,9 +157,11 @@ impl Acceptor {
                 link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
                 link.flush();
                 if link.waiting() > 0 {
+                    let stop = self.stop.clone();
                     self.tasks.spawn(async move {
                         // Whoever does not take the refusal does without.
-                        let _ = std::future::poll_fn(|cx| link.poll_flush(cx)).await;
+                        let refusing = std::future::poll_fn(|cx| link.poll_flush(cx));
+                        let _ = stop.run_until_cancelled(refusing).await;
                     });
                 }
             }

@@ -2,6 +2,7 @@
 
 use tailrace_server::Server;
 use tailrace_tests::Caller;
+use tailrace_tests::pipe;
 use tailrace_tests::settle;
 use tailrace_tests::start;
 
@@ -141,8 +142,16 @@ async fn one_client_too_many_is_told_so() {
         .unwrap();
     assert_eq!(said, refusal);
 
+    // One that does not take the refusal is let go with the server.
+    let (near, stubborn) = pipe();
+    stubborn.open_window(0);
+    server.serve(near);
+
     first.far().hang_up();
     settle().await;
     let mut fifth = Caller::connect(&server);
     assert_eq!(fifth.call(&["PING"]).await.to_string(), "PONG");
+    drop(server);
+    settle().await;
+    assert!(stubborn.is_closed());
 }
