@@ -40,6 +40,68 @@ fn tailrace_says_what_the_transcripts_say() {
     );
 }
 
+/// The player has to notice: that something else was said, that nothing was, and that more was.
+#[test]
+fn what_a_transcript_has_wrong_is_set_right() {
+    let wrong = "\
+# A reply that is another, one that is missing, and two that nobody gave.
+a> ECHO hello
+\"goodbye\"
+a> PING
+a> XADD s 1-1 f v
+\"1-1\"
+b< [[\"s\" []]]
+a> XREAD BLOCK 0 STREAMS s 1-1
+nil-array
+b> XADD s 1-2 f v
+\"1-2\"
+";
+    let right = "\
+# A reply that is another, one that is missing, and two that nobody gave.
+a> ECHO hello
+\"hello\"
+a> PING
+PONG
+a> XADD s 1-1 f v
+\"1-1\"
+a> XREAD BLOCK 0 STREAMS s 1-1
+(waiting)
+b> XADD s 1-2 f v
+\"1-2\"
+a< [[\"s\" [[\"1-2\" [\"f\" \"v\"]]]]]
+";
+    let played = play(wrong, &mut Embedded::start().unwrap()).unwrap();
+    assert_eq!(played.text, right);
+    let lines: Vec<usize> = played.differences.iter().map(|found| found.line).collect();
+    assert_eq!(lines, [2, 4, 5, 8, 10]);
+}
+
+/// Symbols, times and what is left out match what they are for, and nothing else.
+#[test]
+fn what_may_differ_matches_no_more_than_that() {
+    let script = "\
+a> XADD s * f v
+$id
+a> XADD s * f v
+$id
+a> ECHO abcdef
+\"ab...f\"
+a> ECHO abcdef
+\"ab...e\"
+a> XRANGE s $id $id
+[... [$id [...]] ...]
+a> XPENDING s g
+[...]
+a> PTTL s
+~-1
+a> PTTL s
+~0
+";
+    let played = play(script, &mut Embedded::start().unwrap()).unwrap();
+    let lines: Vec<usize> = played.differences.iter().map(|found| found.line).collect();
+    assert_eq!(lines, [3, 7, 11, 15], "{}", played.text);
+}
+
 /// For a Tailrace that runs elsewhere, such as the binary as it is released.
 #[test]
 fn a_server_elsewhere_says_what_the_transcripts_say() {
@@ -71,7 +133,7 @@ fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_upd
         for _ in 0..players {
             scope.spawn(|| {
                 while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let differences = play_one(path, start().as_mut(), is_updating);
+                    let differences = play_one(path, start, is_updating);
                     report.lock().unwrap().push_str(&differences);
                 }
             });
@@ -82,16 +144,32 @@ fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_upd
 }
 
 /// Plays one transcript and returns how it differed, in words.
-fn play_one(path: &Path, target: &mut dyn Target, is_updating: bool) -> String {
+///
+/// Where time goes by itself, a busy host may spoil a story in which something must happen before its time is
+/// up; there it is told again from the beginning before it counts as different.
+fn play_one(path: &Path, start: &dyn Fn() -> Box<dyn Target>, is_updating: bool) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     let want = fs::read_to_string(path).unwrap();
-    let Played { text, differences } = match play(&want, target) {
-        Ok(played) => played,
+    let mut report = String::new();
+    for _ in 0..PLAYS_MAX {
+        let mut target = start();
+        let played = play(&want, target.as_mut());
+        if let (Ok(played), true) = (&played, is_updating) {
+            fs::write(path, &played.text).unwrap();
+        }
+        report = described(&name, played);
+        if report.is_empty() || is_updating || target.has_manual_clock() {
+            break;
+        }
+    }
+    report
+}
+
+fn described(name: &str, played: Result<Played, String>) -> String {
+    let differences = match played {
+        Ok(played) => played.differences,
         Err(reason) => return format!("{name}: {reason}\n"),
     };
-    if is_updating && text != want {
-        fs::write(path, text).unwrap();
-    }
     let mut report = String::new();
     for difference in differences {
         writeln!(
@@ -119,3 +197,6 @@ fn paths() -> Vec<PathBuf> {
 
 /// Transcripts played at the same time; most of their time is spent waiting.
 const PLAYERS: usize = 4;
+
+/// Plays of one transcript where time goes by itself.
+const PLAYS_MAX: usize = 3;

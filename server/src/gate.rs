@@ -1,6 +1,6 @@
 //! The gate that holds commands back.
 //!
-//! `CLIENT PAUSE` closes it until an instant. A command that finds it closed is kept here, and its
+//! `CLIENT PAUSE` and `DEBUG SLEEP` close it until an instant. A command that finds it closed is kept here, and its
 //! client waits as if the command blocked. When the gate opens they run in the order in which they
 //! came, before anything that comes later. Commands that already wait are not held: their deadlines
 //! fire all the same. Keys do not expire while the gate is closed; those that are due read as missing.
@@ -31,7 +31,10 @@ pub(crate) struct Held {
 /// Until when commands are held, and which.
 #[derive(Debug, Default)]
 pub struct Gate {
+    /// What `CLIENT PAUSE` holds, and until when.
     closed: Option<(Hold, Instant)>,
+    /// Until when `DEBUG SLEEP` holds everything.
+    asleep_until: Option<Instant>,
     held: VecDeque<Held>,
     /// How many of `held`, from the front, are to be given again.
     released: usize,
@@ -47,10 +50,15 @@ impl Gate {
         });
     }
 
-    /// Opens the gate at once.
+    /// Closes the gate for everything until `until`, whatever else opens or closes it meanwhile.
+    pub fn sleep(&mut self, until: Instant) {
+        self.asleep_until = self.asleep_until.max(Some(until));
+    }
+
+    /// Ends what [`Self::close`] began.
     pub fn open(&mut self) {
         self.closed = None;
-        self.released = self.held.len();
+        self.release();
     }
 
     /// Opens the gate if its time has come.
@@ -58,16 +66,27 @@ impl Gate {
         if self.closed.is_some_and(|(_, until)| until <= now) {
             self.open();
         }
+        if self.asleep_until.is_some_and(|until| until <= now) {
+            self.asleep_until = None;
+            self.release();
+        }
     }
 
     /// What is held.
     pub fn holds(&self) -> Option<Hold> {
-        self.closed.map(|(hold, _)| hold)
+        match self.asleep_until {
+            Some(_) => Some(Hold::All),
+            None => self.closed.map(|(hold, _)| hold),
+        }
     }
 
-    /// When the gate opens by itself.
+    /// When the gate next opens by itself, at least for some.
     pub fn deadline(&self) -> Option<Instant> {
-        self.closed.map(|(_, until)| until)
+        let closed_until = self.closed.map(|(_, until)| until);
+        [closed_until, self.asleep_until]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// How many commands are held.
@@ -86,11 +105,44 @@ impl Gate {
         self.held.pop_front()
     }
 
+    fn release(&mut self) {
+        self.released = self.held.len();
+    }
+
     /// Drops the command of a client that has left.
     pub(crate) fn forget(&mut self, client: ClientId) {
         if let Some(at) = self.held.iter().position(|held| held.client == client) {
             self.held.remove(at);
             self.released -= usize::from(at < self.released);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_in_a_pause_never_ends_or_weakens_it() {
+        let mut gate = Gate::default();
+        gate.close(Hold::Writes, Instant(10));
+        gate.close(Hold::All, Instant(1));
+        gate.close(Hold::Writes, Instant(2));
+        gate.on_time(Instant(9));
+        assert_eq!(gate.holds(), Some(Hold::All));
+        gate.on_time(Instant(10));
+        assert_eq!(gate.holds(), None);
+    }
+
+    #[test]
+    fn a_sleep_leaves_a_pause_as_it_is() {
+        let mut gate = Gate::default();
+        gate.close(Hold::Writes, Instant(10));
+        gate.sleep(Instant(5));
+        assert_eq!(gate.holds(), Some(Hold::All));
+        assert_eq!(gate.deadline(), Some(Instant(5)));
+        gate.on_time(Instant(5));
+        assert_eq!(gate.holds(), Some(Hold::Writes));
+        assert_eq!(gate.deadline(), Some(Instant(10)));
     }
 }

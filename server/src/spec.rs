@@ -22,6 +22,8 @@ pub struct Spec {
     pub name: &'static str,
     /// How many arguments a call has, names included; negative: at least so many.
     pub arity: i32,
+    /// Its arguments, in the notation of `syntax.rs`.
+    pub syntax: &'static str,
     /// What the command does, as far as the server must know before it runs.
     pub flags: Flags,
     /// Categories beyond those that follow from the flags.
@@ -36,8 +38,10 @@ pub struct Spec {
     pub summary: &'static str,
     /// The version of the reference that introduced it.
     pub since: &'static str,
-    /// In the O notation, for people.
+    /// In the O notation, for people; empty where there is nothing to say.
     pub complexity: &'static str,
+    /// Whom it is for.
+    pub audience: Audience,
     /// Its subcommands; a command that has some is never run itself.
     pub subcommands: &'static [&'static Self],
     /// Finds the keys where `keys` cannot say it.
@@ -67,6 +71,7 @@ impl Spec {
         Self {
             name: "",
             arity: -1,
+            syntax: "",
             flags: Flags::NONE,
             acl: Acl::NONE,
             keys: &[],
@@ -75,6 +80,7 @@ impl Spec {
             summary: "",
             since: "1.0.0",
             complexity: "O(1)",
+            audience: Audience::Everybody,
             subcommands: &[],
             find_keys: None,
             key_flags: None,
@@ -354,6 +360,22 @@ impl Group {
             Self::Scripting => "scripting",
         }
     }
+}
+
+/// Whom a command is for, as far as people are told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Audience {
+    /// Whoever likes it.
+    Everybody,
+    /// The system itself, and whoever takes it apart.
+    System,
+    /// Those who have used it before.
+    Old {
+        /// The version of the reference since which it is deprecated.
+        since: &'static str,
+        /// What to use now.
+        replacement: &'static str,
+    },
 }
 
 /// Where some of a command's keys stand, and what happens to them.

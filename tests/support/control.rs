@@ -73,6 +73,11 @@ impl Control {
         None
     }
 
+    /// Whether a question that was asked stays without an answer for so many more looks.
+    pub(crate) fn is_silent(&mut self, looks: usize) -> bool {
+        (0..=looks).all(|_| self.answer(Some(LOOK)).is_none())
+    }
+
     /// Gives the server time to send what it has to send, and to close what it has to close: three turns
     /// of its loop.
     pub(crate) fn settle(&mut self) {

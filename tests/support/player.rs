@@ -207,6 +207,7 @@ impl Player<'_> {
             if !self.control.addresses().contains(&address) {
                 return Ok(());
             }
+            self.control.answer(Some(LOOK));
         }
         Err("the server does not notice".to_owned())
     }
@@ -241,7 +242,11 @@ impl Player<'_> {
         match client.take() {
             Some(arrival) => Said::from_arrival(arrival),
             // A server that does not answer anybody holds everybody back.
-            None if is_asked && self.control.answer(Some(LOOK)).is_none() => {
+            None if is_asked
+                && self
+                    .control
+                    .is_silent(LOOKS_SILENT.saturating_sub(looks_max)) =>
+            {
                 Said::Mark("(waiting)".to_owned())
             }
             None => Said::Mark("(nothing)".to_owned()),
@@ -291,7 +296,7 @@ impl Player<'_> {
         let mut looks_left = if step.late.is_empty() {
             0
         } else {
-            LOOKS_PATIENT
+            self.looks_patient
         };
         loop {
             let mut is_complete = true;

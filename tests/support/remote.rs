@@ -17,7 +17,6 @@ use crate::value::Value;
 #[derive(Debug)]
 pub struct Remote {
     address: SocketAddr,
-    control: Control,
     /// Names and values, as they were at first.
     settings: Vec<(String, String)>,
 }
@@ -40,11 +39,10 @@ impl Remote {
             .ok_or_else(|| Error::other("no address"))?;
         let mut control = Control::connect(address)?;
         control.ask(&["FLUSHALL"]);
-        let settings = settings(&mut control);
+        control.ask(&["CONFIG", "RESETSTAT"]);
         Ok(Self {
             address,
-            control,
-            settings,
+            settings: settings(&mut control),
         })
     }
 }
@@ -77,9 +75,12 @@ impl Target for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        let now = settings(&mut self.control);
+        let Ok(mut control) = Control::connect(self.address) else {
+            return;
+        };
+        let now = settings(&mut control);
         for (name, value) in self.settings.iter().filter(|pair| !now.contains(pair)) {
-            self.control.ask(&["CONFIG", "SET", name, value]);
+            control.ask(&["CONFIG", "SET", name, value]);
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "append",
     arity: 3,
+    syntax: "key value",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "insert"])],

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "auth",
     arity: -2,
+    syntax: "[username@6.0.0] password",
     flags: Flags::NOSCRIPT
         .and(Flags::LOADING)
         .and(Flags::STALE)

@@ -18,6 +18,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "clusterscan",
     arity: -2,
+    syntax: "cursor [MATCH match-pattern:pattern] [COUNT count:integer] [TYPE type] \
+             [SLOT slot:integer]",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["not_key"])],

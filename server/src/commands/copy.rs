@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "copy",
     arity: -3,
+    syntax: "source:key destination:key#1 [DB destination-db:integer] [REPLACE]",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::KEYSPACE,
     keys: &[

@@ -20,6 +20,7 @@ use crate::spec::Spec;
 pub(super) const DEL: Spec = Spec {
     name: "del",
     arity: -2,
+    syntax: "key...",
     flags: Flags::WRITE,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::all(1, &["RM", "delete"])],
@@ -32,6 +33,7 @@ pub(super) const DEL: Spec = Spec {
 pub(super) const UNLINK: Spec = Spec {
     name: "unlink",
     arity: -2,
+    syntax: "key...",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::all(1, &["RM", "delete"])],

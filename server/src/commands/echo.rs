@@ -16,6 +16,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "echo",
     arity: 2,
+    syntax: "message",
     flags: Flags::LOADING.and(Flags::STALE).and(Flags::FAST),
     acl: Acl::CONNECTION,
     group: Group::Connection,

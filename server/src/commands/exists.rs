@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const EXISTS: Spec = Spec {
     name: "exists",
     arity: -2,
+    syntax: "key...",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::all(1, &["RO"])],
@@ -31,6 +32,7 @@ pub(super) const EXISTS: Spec = Spec {
 pub(super) const TOUCH: Spec = Spec {
     name: "touch",
     arity: -2,
+    syntax: "key...",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::all(1, &["RO"])],

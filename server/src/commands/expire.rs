@@ -28,6 +28,7 @@ use crate::spec::Spec;
 pub(super) const EXPIRE: Spec = Spec {
     name: "expire",
     arity: -3,
+    syntax: "key seconds:integer [condition@7.0.0(NX|XX|GT|LT)]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "update"])],
@@ -38,6 +39,7 @@ pub(super) const EXPIRE: Spec = Spec {
 pub(super) const PEXPIRE: Spec = Spec {
     name: "pexpire",
     arity: -3,
+    syntax: "key milliseconds:integer [condition@7.0.0(NX|XX|GT|LT)]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "update"])],
@@ -49,6 +51,7 @@ pub(super) const PEXPIRE: Spec = Spec {
 pub(super) const EXPIREAT: Spec = Spec {
     name: "expireat",
     arity: -3,
+    syntax: "key unix-time-seconds:unix-time [condition@7.0.0(NX|XX|GT|LT)]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "update"])],
@@ -60,6 +63,7 @@ pub(super) const EXPIREAT: Spec = Spec {
 pub(super) const PEXPIREAT: Spec = Spec {
     name: "pexpireat",
     arity: -3,
+    syntax: "key unix-time-milliseconds:unix-time [condition@7.0.0(NX|XX|GT|LT)]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -23,6 +23,7 @@ use crate::spec::Spec;
 pub(super) const FLUSHDB: Spec = Spec {
     name: "flushdb",
     arity: -1,
+    syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,
     acl: Acl::KEYSPACE.and(Acl::DANGEROUS),
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
@@ -35,6 +36,7 @@ pub(super) const FLUSHDB: Spec = Spec {
 pub(super) const FLUSHALL: Spec = Spec {
     name: "flushall",
     arity: -1,
+    syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,
     acl: Acl::KEYSPACE.and(Acl::DANGEROUS),
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],

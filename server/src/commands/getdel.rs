@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "getdel",
     arity: 2,
+    syntax: "key",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "delete"])],

@@ -25,6 +25,9 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "getex",
     arity: -2,
+    syntax: "key [expiration(EX seconds:integer | PX milliseconds:integer | \
+             EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time | \
+             PERSIST)]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])

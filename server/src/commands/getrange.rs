@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const GETRANGE: Spec = Spec {
     name: "getrange",
     arity: 4,
+    syntax: "key start:integer end:integer",
     flags: Flags::READONLY,
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RO", "access"])],
@@ -34,6 +35,7 @@ pub(super) const GETRANGE: Spec = Spec {
 pub(super) const SUBSTR: Spec = Spec {
     name: "substr",
     arity: 4,
+    syntax: "key start:integer end:integer",
     flags: Flags::READONLY,
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RO", "access"])],

@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "getset",
     arity: 3,
+    syntax: "key value",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],

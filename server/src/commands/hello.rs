@@ -26,6 +26,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "hello",
     arity: -1,
+    syntax: "[arguments(protover:integer [AUTH auth(username password)] [SETNAME clientname])]",
     flags: Flags::NOSCRIPT
         .and(Flags::LOADING)
         .and(Flags::STALE)

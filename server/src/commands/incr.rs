@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const INCR: Spec = Spec {
     name: "incr",
     arity: 2,
+    syntax: "key",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],
@@ -33,6 +34,7 @@ pub(super) const INCR: Spec = Spec {
 pub(super) const DECR: Spec = Spec {
     name: "decr",
     arity: 2,
+    syntax: "key",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],
@@ -44,6 +46,7 @@ pub(super) const DECR: Spec = Spec {
 pub(super) const INCRBY: Spec = Spec {
     name: "incrby",
     arity: 3,
+    syntax: "key increment:integer",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],
@@ -55,6 +58,7 @@ pub(super) const INCRBY: Spec = Spec {
 pub(super) const DECRBY: Spec = Spec {
     name: "decrby",
     arity: 3,
+    syntax: "key decrement:integer",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],

@@ -25,6 +25,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "incrbyfloat",
     arity: 3,
+    syntax: "key increment:double",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "access", "update"])],

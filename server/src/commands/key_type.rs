@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "type",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RO"])],

@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "keys",
     arity: 2,
+    syntax: "pattern",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE.and(Acl::DANGEROUS),
     tips: &["request_policy:all_shards", "nondeterministic_output_order"],

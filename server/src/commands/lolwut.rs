@@ -17,11 +17,13 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "lolwut",
+    syntax: "[VERSION version:integer]",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::NONE,
     group: Group::Server,
     summary: "Draws something, and tells the version.",
     since: "5.0.0",
+    complexity: "",
     ..Spec::of(run)
 };
 

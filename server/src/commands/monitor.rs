@@ -29,6 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Shows every command as it is executed.",
     since: "1.0.0",
+    complexity: "",
     ..Spec::of(run)
 };
 

@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "move",
     arity: 3,
+    syntax: "key db:integer",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "access", "update"])],

@@ -23,6 +23,7 @@ use crate::spec::Spec;
 pub(super) const MSET: Spec = Spec {
     name: "mset",
     arity: -3,
+    syntax: "data(key value)...",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[KeySpec::all(2, &["OW", "update"])],
@@ -40,6 +41,7 @@ pub(super) const MSET: Spec = Spec {
 pub(super) const MSETNX: Spec = Spec {
     name: "msetnx",
     arity: -3,
+    syntax: "data(key value)...",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[KeySpec::all(2, &["OW", "insert"])],

@@ -28,6 +28,10 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "msetex",
     arity: -4,
+    syntax: "numkeys:integer data(key value)... [condition(NX|XX)] \
+             [expiration(EX seconds:integer | PX milliseconds:integer | \
+             EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time | \
+             KEEPTTL)]",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::MOVABLEKEYS),
     acl: Acl::STRING,
     keys: &[KeySpec {

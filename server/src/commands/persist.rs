@@ -16,6 +16,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "persist",
     arity: 2,
+    syntax: "key",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -20,6 +20,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "ping",
     arity: -1,
+    syntax: "[message]",
     flags: Flags::FAST,
     acl: Acl::CONNECTION,
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "publish",
     arity: 3,
+    syntax: "channel message",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Sends a message to a channel.",
@@ -33,6 +34,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const SPUBLISH: Spec = Spec {
     name: "spublish",
     arity: 3,
+    syntax: "shardchannel message",
     flags: FLAGS,
     keys: &[KeySpec::first(&["not_key"])],
     group: Group::PubSub,

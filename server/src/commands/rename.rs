@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const RENAME: Spec = Spec {
     name: "rename",
     arity: 3,
+    syntax: "key newkey:key#1",
     flags: Flags::WRITE,
     acl: Acl::KEYSPACE,
     keys: &[
@@ -35,6 +36,7 @@ pub(super) const RENAME: Spec = Spec {
 pub(super) const RENAMENX: Spec = Spec {
     name: "renamenx",
     arity: 3,
+    syntax: "key newkey:key#1",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[

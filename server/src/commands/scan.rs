@@ -27,6 +27,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "scan",
     arity: -2,
+    syntax: "cursor:integer [MATCH pattern] [COUNT count:integer] [TYPE type@6.0.0]",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     tips: &[

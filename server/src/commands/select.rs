@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "select",
     arity: 2,
+    syntax: "index:integer",
     flags: Flags::LOADING
         .and(Flags::STALE)
         .and(Flags::FAST)

@@ -31,6 +31,11 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "set",
     arity: -3,
+    syntax: "key value [condition(NX@2.6.12 | XX@2.6.12 | \
+             IFEQ comparison-value@8.1.0{Only while this is the value.})] [GET@6.2.0] \
+             [expiration(EX seconds:integer@2.6.12 | PX milliseconds:integer@2.6.12 | \
+             EXAT unix-time-seconds:unix-time@6.2.0 | \
+             PXAT unix-time-milliseconds:unix-time@6.2.0 | KEEPTTL@6.0.0)]",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[

@@ -20,6 +20,7 @@ use crate::spec::Spec;
 pub(super) const SETEX: Spec = Spec {
     name: "setex",
     arity: 4,
+    syntax: "key seconds:integer value",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["OW", "update"])],
@@ -32,6 +33,7 @@ pub(super) const SETEX: Spec = Spec {
 pub(super) const PSETEX: Spec = Spec {
     name: "psetex",
     arity: 4,
+    syntax: "key milliseconds:integer value",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["OW", "update"])],

@@ -20,6 +20,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "setnx",
     arity: 3,
+    syntax: "key value",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["OW", "insert"])],

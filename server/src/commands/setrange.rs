@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "setrange",
     arity: 4,
+    syntax: "key offset:integer value",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -20,6 +20,8 @@ use crate::state::Shutdown;
 
 pub(super) const SPEC: Spec = Spec {
     name: "shutdown",
+    syntax: "[abort-selector(save-selector-block([save-selector(NOSAVE|SAVE)] [NOW@7.0.0] \
+             [FORCE@7.0.0] [SAFE@9.0.0] [FAILOVER@9.0.0]) | ABORT@7.0.0)]",
     flags: Flags::ADMIN
         .and(Flags::NOSCRIPT)
         .and(Flags::LOADING)

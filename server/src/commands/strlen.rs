@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "strlen",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::STRING,
     keys: &[KeySpec::first(&["RO"])],

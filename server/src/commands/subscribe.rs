@@ -26,6 +26,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "subscribe",
     arity: -2,
+    syntax: "channel...",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Listens to channels.",
@@ -37,6 +38,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const PSUBSCRIBE: Spec = Spec {
     name: "psubscribe",
     arity: -2,
+    syntax: "pattern...",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Listens to the channels whose names match patterns.",
@@ -48,6 +50,7 @@ pub(super) const PSUBSCRIBE: Spec = Spec {
 pub(super) const SSUBSCRIBE: Spec = Spec {
     name: "ssubscribe",
     arity: -2,
+    syntax: "shardchannel...",
     flags: FLAGS,
     keys: &[KeySpec::all(1, &["not_key"])],
     group: Group::PubSub,

@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "swapdb",
     arity: 3,
+    syntax: "index1:integer index2:integer",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::KEYSPACE.and(Acl::DANGEROUS),
     group: Group::Server,

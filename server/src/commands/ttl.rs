@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const TTL: Spec = Spec {
     name: "ttl",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RO", "access"])],
@@ -33,6 +34,7 @@ pub(super) const TTL: Spec = Spec {
 pub(super) const PTTL: Spec = Spec {
     name: "pttl",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RO", "access"])],
@@ -45,6 +47,7 @@ pub(super) const PTTL: Spec = Spec {
 pub(super) const EXPIRETIME: Spec = Spec {
     name: "expiretime",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RO", "access"])],
@@ -56,6 +59,7 @@ pub(super) const EXPIRETIME: Spec = Spec {
 pub(super) const PEXPIRETIME: Spec = Spec {
     name: "pexpiretime",
     arity: 2,
+    syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::first(&["RO", "access"])],

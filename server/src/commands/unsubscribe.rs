@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "unsubscribe",
     arity: -1,
+    syntax: "[channel...]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Stops listening to channels.",
@@ -29,6 +30,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const PUNSUBSCRIBE: Spec = Spec {
     name: "punsubscribe",
     arity: -1,
+    syntax: "[pattern...]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Stops listening to patterns.",
@@ -40,6 +42,7 @@ pub(super) const PUNSUBSCRIBE: Spec = Spec {
 pub(super) const SUNSUBSCRIBE: Spec = Spec {
     name: "sunsubscribe",
     arity: -1,
+    syntax: "[shardchannel...]",
     flags: FLAGS,
     keys: &[KeySpec::all(1, &["not_key"])],
     group: Group::PubSub,

@@ -24,6 +24,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "wait",
     arity: 3,
+    syntax: "numreplicas:integer timeout:integer",
     flags: Flags::BLOCKING,
     acl: Acl::CONNECTION,
     tips: &["request_policy:all_shards", "response_policy:agg_min"],

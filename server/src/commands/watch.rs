@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "watch",
     arity: -2,
+    syntax: "key...",
     flags: Flags::NOSCRIPT
         .and(Flags::LOADING)
         .and(Flags::STALE)

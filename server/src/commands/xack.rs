@@ -23,6 +23,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xack",
     arity: -4,
+    syntax: "key group id...",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -32,6 +32,9 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xadd",
     arity: -5,
+    syntax: "key [NOMKSTREAM@6.2.0] [trim(strategy(MAXLEN|MINID@6.2.0) \
+             [operator(equal:'='|approximately:'~')] threshold [LIMIT count:integer@6.2.0])] \
+             id-selector(auto-id:'*'|id) data(field value)...",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "update"])

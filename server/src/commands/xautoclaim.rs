@@ -29,6 +29,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xautoclaim",
     arity: -6,
+    syntax: "key group consumer min-idle-time start [COUNT count:integer] [JUSTID]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "delete"])],

@@ -32,6 +32,9 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xclaim",
     arity: -6,
+    syntax: "key group consumer min-idle-time id... [IDLE ms:integer] \
+             [TIME unix-time-milliseconds:unix-time] [RETRYCOUNT count:integer] [FORCE] \
+             [JUSTID] [LASTID lastid]",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xdel",
     arity: -3,
+    syntax: "key id...",
     flags: Flags::WRITE.and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "delete"])],

@@ -27,6 +27,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xpending",
     arity: -3,
+    syntax: "key group [filters([IDLE min-idle-time:integer@6.2.0] start end count:integer \
+             [consumer])]",
     flags: Flags::READONLY,
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RO", "access"])],

@@ -24,6 +24,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xrange",
     arity: -4,
+    syntax: "key start end [COUNT count:integer]",
     flags: Flags::READONLY,
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RO", "access"])],

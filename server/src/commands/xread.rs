@@ -40,6 +40,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xread",
     arity: -4,
+    syntax: "[COUNT count:integer] [BLOCK milliseconds:integer] STREAMS streams(key... id...)",
     flags: Flags::READONLY.and(Flags::BLOCKING).and(Flags::MOVABLEKEYS),
     acl: Acl::STREAM,
     keys: &[KeySpec {
@@ -56,7 +57,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Returns the entries of streams that are newer than given IDs, or waits for some.",
     since: "5.0.0",
-    complexity: "O(N) for each stream, N being the number of entries returned.",
+    complexity: "",
     ..Spec::of(run)
 };
 

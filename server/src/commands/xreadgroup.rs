@@ -41,6 +41,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xreadgroup",
     arity: -7,
+    syntax: "GROUP group-block(group consumer) [COUNT count:integer] \
+             [BLOCK milliseconds:integer] [NOACK] STREAMS streams(key... id...)",
     flags: Flags::WRITE.and(Flags::BLOCKING).and(Flags::MOVABLEKEYS),
     acl: Acl::STREAM,
     keys: &[KeySpec {

@@ -16,6 +16,7 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "xrevrange",
+    syntax: "key end start [COUNT count:integer]",
     summary: "Returns the entries of a stream in an interval of IDs, highest ID first.",
     run,
     ..xrange::SPEC

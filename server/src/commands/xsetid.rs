@@ -27,6 +27,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xsetid",
     arity: -3,
+    syntax: "key last-id [ENTRIESADDED entries-added:integer@7.0.0] \
+             [MAXDELETEDID max-deleted-id@7.0.0]",
     flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::FAST),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "update"])],

@@ -23,6 +23,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xtrim",
     arity: -4,
+    syntax: "key trim(strategy(MAXLEN|MINID@6.2.0) [operator(equal:'='|approximately:'~')] \
+             threshold [LIMIT count:integer@6.2.0])",
     flags: Flags::WRITE,
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "delete"])],

@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "acl|cat",
     arity: -2,
+    syntax: "[category]",
     flags: Flags::NOSCRIPT.and(Flags::LOADING).and(Flags::STALE),
     group: Group::Server,
     summary: "Lists the categories of commands, or the commands of one.",

@@ -16,6 +16,7 @@ use crate::spec::Spec;
 pub(super) const GETUSER: Spec = Spec {
     name: "acl|getuser",
     arity: 3,
+    syntax: "username",
     flags: ADMIN_FLAGS,
     group: Group::Server,
     summary: "Tells what a user may do.",

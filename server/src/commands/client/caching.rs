@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|caching",
     arity: 3,
+    syntax: "mode(YES|NO)",
     flags: FLAGS.and(Flags::ALLOW_BUSY),
     acl: Acl::CONNECTION,
     group: Group::Connection,

@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|capa",
     arity: -3,
+    syntax: "capability...",
     flags: FLAGS.and(Flags::ALLOW_BUSY),
     acl: Acl::CONNECTION,
     group: Group::Connection,

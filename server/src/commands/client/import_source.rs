@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|import-source",
     arity: 3,
+    syntax: "enabled(ON|OFF)",
     flags: FLAGS,
     acl: Acl::CONNECTION,
     group: Group::Connection,

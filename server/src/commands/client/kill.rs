@@ -27,6 +27,20 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|kill",
     arity: -3,
+    syntax: "filter(old-format<ip:port>!2.8.12 | new-format([ID client-id:integer@2.8.12...] | \
+             [TYPE client-type@2.8.12(NORMAL|MASTER@3.2.0|PRIMARY@8.0.0|SLAVE|REPLICA@5.0.0|PUBSUB)] \
+             | [USER username] | [ADDR addr<ip:port>] | [LADDR laddr<ip:port>@6.2.0] | \
+             [SKIPME skipme(YES|NO)] | [MAXAGE maxage:integer@8.0.0] | [NAME name@9.0.0] | \
+             [IDLE idle:integer@9.0.0] | [FLAGS flags@9.0.0] | [LIB-NAME lib-name@9.0.0] | \
+             [LIB-VER lib-ver@9.0.0] | [DB db:integer@9.0.0] | [CAPA capa@9.0.0] | \
+             [IP ip@9.0.0] | \
+             [NOT-TYPE not-client-type@9.0.0(NORMAL|MASTER|PRIMARY|SLAVE|REPLICA|PUBSUB)] | \
+             [NOT-ID not-client-id:integer@9.0.0...] | [NOT-USER not-username@9.0.0] | \
+             [NOT-ADDR not-addr<ip:port>@9.0.0] | [NOT-LADDR not-laddr<ip:port>@9.0.0] | \
+             [NOT-NAME not-name@9.0.0] | [NOT-FLAGS not-flags@9.0.0] | \
+             [NOT-LIB-NAME not-lib-name@9.0.0] | [NOT-LIB-VER not-lib-ver@9.0.0] | \
+             [NOT-DB not-db:integer@9.0.0] | [NOT-CAPA not-capa@9.0.0] | \
+             [NOT-IP not-ip@9.0.0])...)",
     flags: FLAGS.and(Flags::ADMIN),
     acl: Acl::CONNECTION,
     group: Group::Connection,

@@ -45,6 +45,18 @@ pub(super) const INFO: Spec = Spec {
 pub(super) const SPEC: Spec = Spec {
     name: "client|list",
     arity: -2,
+    syntax: "[TYPE client-type@5.0.0(NORMAL|MASTER|REPLICA|PUBSUB)] \
+             [ID client-id:integer@6.2.0...] [USER username@8.1.0] [ADDR addr<ip:port>@8.1.0] \
+             [LADDR laddr<ip:port>@8.1.0] [SKIPME skipme@8.1.0(YES|NO)] \
+             [MAXAGE maxage:integer@8.1.0] [NAME name@9.0.0] [IDLE idle:integer@9.0.0] \
+             [FLAGS flags@9.0.0] [LIB-NAME lib-name@9.0.0] [LIB-VER lib-ver@9.0.0] \
+             [DB db:integer@9.0.0] [CAPA capa@9.0.0] [IP ip@9.0.0] \
+             [NOT-TYPE not-client-type@9.0.0(NORMAL|MASTER|REPLICA|PUBSUB)] \
+             [NOT-ID not-client-id:integer@9.0.0...] [NOT-USER not-username@9.0.0] \
+             [NOT-ADDR not-addr<ip:port>@9.0.0] [NOT-LADDR not-laddr<ip:port>@9.0.0] \
+             [NOT-NAME not-name@9.0.0] [NOT-FLAGS not-flags@9.0.0] \
+             [NOT-LIB-NAME not-lib-name@9.0.0] [NOT-LIB-VER not-lib-ver@9.0.0] \
+             [NOT-DB not-db:integer@9.0.0] [NOT-CAPA not-capa@9.0.0] [NOT-IP not-ip@9.0.0]",
     flags: FLAGS.and(Flags::ADMIN),
     acl: Acl::CONNECTION,
     tips: &["nondeterministic_output"],

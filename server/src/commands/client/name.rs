@@ -33,6 +33,7 @@ pub(super) const GETNAME: Spec = Spec {
 pub(super) const SETNAME: Spec = Spec {
     name: "client|setname",
     arity: 3,
+    syntax: "connection-name",
     flags: FLAGS.and(Flags::ALLOW_BUSY),
     acl: Acl::CONNECTION,
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],

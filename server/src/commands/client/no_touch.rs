@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|no-touch",
     arity: 3,
+    syntax: "enabled(ON|OFF)",
     flags: FLAGS.and(Flags::ALLOW_BUSY),
     acl: Acl::CONNECTION,
     group: Group::Connection,

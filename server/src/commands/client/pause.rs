@@ -25,6 +25,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|pause",
     arity: -3,
+    syntax: "timeout:integer [mode@6.2.0(WRITE|ALL)]",
     flags: FLAGS.and(Flags::ADMIN),
     acl: Acl::CONNECTION,
     group: Group::Connection,

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|reply",
     arity: 3,
+    syntax: "action(ON|OFF|SKIP)",
     flags: FLAGS.and(Flags::ALLOW_BUSY).and(Flags::NO_MULTI),
     acl: Acl::CONNECTION,
     group: Group::Connection,

@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|setinfo",
     arity: 4,
+    syntax: "attr(LIB-NAME libname | LIB-VER libver)",
     flags: FLAGS.and(Flags::ALLOW_BUSY),
     acl: Acl::CONNECTION,
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],

@@ -24,6 +24,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "client|unblock",
     arity: -3,
+    syntax: "client-id:integer [unblock-type(TIMEOUT|ERROR)]",
     flags: FLAGS.and(Flags::ADMIN),
     acl: Acl::CONNECTION,
     group: Group::Connection,

@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "cluster|keyslot",
     arity: 3,
+    syntax: "key:string",
     flags: Flags::STALE,
     group: Group::Cluster,
     summary: "Tells the slot of a key.",

@@ -6,6 +6,7 @@ use super::CHANGING;
 use super::NO_CLUSTER;
 use super::READING;
 use super::UNSTEADY;
+use crate::spec::Audience;
 use crate::spec::Flags;
 use crate::spec::Spec;
 
@@ -22,6 +23,7 @@ pub(super) const BUMPEPOCH: Spec = Spec {
 pub(super) const COUNT_FAILURE_REPORTS: Spec = Spec {
     name: "cluster|count-failure-reports",
     arity: 3,
+    syntax: "node-id",
     flags: ADMIN,
     tips: UNSTEADY,
     summary: "Counts the nodes that report a node as failing.",
@@ -33,6 +35,7 @@ pub(super) const COUNT_FAILURE_REPORTS: Spec = Spec {
 pub(super) const FAILOVER: Spec = Spec {
     name: "cluster|failover",
     arity: -2,
+    syntax: "[options(FORCE|TAKEOVER)]",
     flags: CHANGING,
     summary: "Makes this replica the primary.",
     since: "3.0.0",
@@ -42,6 +45,7 @@ pub(super) const FAILOVER: Spec = Spec {
 pub(super) const FORGET: Spec = Spec {
     name: "cluster|forget",
     arity: 3,
+    syntax: "node-id",
     flags: CHANGING,
     summary: "Removes a node from the cluster.",
     since: "3.0.0",
@@ -81,6 +85,7 @@ pub(super) const LINKS: Spec = Spec {
 pub(super) const MEET: Spec = Spec {
     name: "cluster|meet",
     arity: -4,
+    syntax: "ip port:integer [cluster-bus-port:integer@4.0.0]",
     flags: CHANGING,
     summary: "Adds a node to the cluster.",
     since: "3.0.0",
@@ -120,6 +125,7 @@ pub(super) const NODES: Spec = Spec {
 pub(super) const REPLICAS: Spec = Spec {
     name: "cluster|replicas",
     arity: 3,
+    syntax: "node-id",
     flags: ADMIN,
     tips: UNSTEADY,
     summary: "Lists the replicas of a node.",
@@ -131,6 +137,7 @@ pub(super) const REPLICAS: Spec = Spec {
 pub(super) const REPLICATE: Spec = Spec {
     name: "cluster|replicate",
     arity: -3,
+    syntax: "args(node-id | no-one@9.0.0(NO ONE))",
     flags: CHANGING,
     summary: "Makes this node a replica of another.",
     since: "3.0.0",
@@ -140,6 +147,7 @@ pub(super) const REPLICATE: Spec = Spec {
 pub(super) const RESET: Spec = Spec {
     name: "cluster|reset",
     arity: -2,
+    syntax: "[reset-type(HARD|SOFT)]",
     flags: ADMIN.and(Flags::NOSCRIPT),
     summary: "Takes this node out of the cluster.",
     since: "3.0.0",
@@ -159,6 +167,7 @@ pub(super) const SAVECONFIG: Spec = Spec {
 pub(super) const SET_CONFIG_EPOCH: Spec = Spec {
     name: "cluster|set-config-epoch",
     arity: 3,
+    syntax: "config-epoch:integer",
     flags: CHANGING,
     summary: "Sets the configuration epoch of a new node.",
     since: "3.0.0",
@@ -179,11 +188,16 @@ pub(super) const SHARDS: Spec = Spec {
 pub(super) const SLAVES: Spec = Spec {
     name: "cluster|slaves",
     arity: 3,
+    syntax: "node-id",
     flags: ADMIN,
     tips: UNSTEADY,
     summary: "Lists the replicas of a node, by its old name.",
     since: "3.0.0",
     complexity: "O(N), N being the number of replicas.",
+    audience: Audience::Old {
+        since: "5.0.0",
+        replacement: "`CLUSTER REPLICAS`",
+    },
     ..NO_CLUSTER
 };
 

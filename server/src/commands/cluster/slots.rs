@@ -7,12 +7,14 @@ use super::NO_CLUSTER;
 use super::READING;
 use super::UNSTEADY;
 use crate::spec::Acl;
+use crate::spec::Audience;
 use crate::spec::Flags;
 use crate::spec::Spec;
 
 pub(super) const ADDSLOTS: Spec = Spec {
     name: "cluster|addslots",
     arity: -3,
+    syntax: "slot:integer...",
     flags: CHANGING,
     summary: "Gives slots to this node.",
     since: "3.0.0",
@@ -23,6 +25,7 @@ pub(super) const ADDSLOTS: Spec = Spec {
 pub(super) const ADDSLOTSRANGE: Spec = Spec {
     name: "cluster|addslotsrange",
     arity: -4,
+    syntax: "range(start-slot:integer end-slot:integer)...",
     flags: CHANGING,
     summary: "Gives ranges of slots to this node.",
     since: "7.0.0",
@@ -43,6 +46,7 @@ pub(super) const CANCELSLOTMIGRATIONS: Spec = Spec {
 pub(super) const COUNTKEYSINSLOT: Spec = Spec {
     name: "cluster|countkeysinslot",
     arity: 3,
+    syntax: "slot:integer",
     flags: Flags::STALE,
     summary: "Counts the keys of a slot.",
     since: "3.0.0",
@@ -52,6 +56,7 @@ pub(super) const COUNTKEYSINSLOT: Spec = Spec {
 pub(super) const DELSLOTS: Spec = Spec {
     name: "cluster|delslots",
     arity: -3,
+    syntax: "slot:integer...",
     flags: CHANGING,
     summary: "Takes slots from this node.",
     since: "3.0.0",
@@ -62,6 +67,7 @@ pub(super) const DELSLOTS: Spec = Spec {
 pub(super) const DELSLOTSRANGE: Spec = Spec {
     name: "cluster|delslotsrange",
     arity: -4,
+    syntax: "range(start-slot:integer end-slot:integer)...",
     flags: CHANGING,
     summary: "Takes ranges of slots from this node.",
     since: "7.0.0",
@@ -72,6 +78,7 @@ pub(super) const DELSLOTSRANGE: Spec = Spec {
 pub(super) const FLUSHSLOT: Spec = Spec {
     name: "cluster|flushslot",
     arity: -3,
+    syntax: "slot:integer [flush-type(ASYNC|SYNC)]",
     flags: FLUSH,
     acl: Acl::KEYSPACE,
     summary: "Deletes the keys of a slot.",
@@ -92,6 +99,7 @@ pub(super) const FLUSHSLOTS: Spec = Spec {
 pub(super) const GETKEYSINSLOT: Spec = Spec {
     name: "cluster|getkeysinslot",
     arity: 4,
+    syntax: "slot:integer count:integer",
     flags: Flags::STALE,
     tips: UNSTEADY,
     summary: "Lists keys of a slot.",
@@ -113,6 +121,8 @@ pub(super) const GETSLOTMIGRATIONS: Spec = Spec {
 pub(super) const MIGRATESLOTS: Spec = Spec {
     name: "cluster|migrateslots",
     arity: -4,
+    syntax: "migration-group(slotsrange-token:'SLOTSRANGE' range(start-slot:integer \
+             end-slot:integer)... node-token:'NODE' node-id)...",
     flags: CHANGING,
     summary: "Moves slots to other nodes.",
     since: "9.0.0",
@@ -123,6 +133,9 @@ pub(super) const MIGRATESLOTS: Spec = Spec {
 pub(super) const SETSLOT: Spec = Spec {
     name: "cluster|setslot",
     arity: -4,
+    syntax: "slot:integer subcommand(IMPORTING importing<node-id> | \
+             MIGRATING migrating<node-id> | NODE node<node-id> | STABLE) \
+             [TIMEOUT timeout:integer@8.0.0]",
     flags: REPLICATED,
     summary: "Says which node a slot belongs to, or is on its way to.",
     since: "3.0.0",
@@ -132,6 +145,8 @@ pub(super) const SETSLOT: Spec = Spec {
 pub(super) const SLOT_STATS: Spec = Spec {
     name: "cluster|slot-stats",
     arity: -4,
+    syntax: "filter(SLOTSRANGE slotsrange(start-slot:integer end-slot:integer) | \
+             ORDERBY orderby(metric [LIMIT limit:integer] [order(ASC|DESC)]))",
     flags: READING,
     tips: &["nondeterministic_output", "request_policy:all_shards"],
     summary: "Tells how the slots of this node are used.",
@@ -158,6 +173,7 @@ pub(super) const SYNCSLOTS: Spec = Spec {
     summary: "Carries out the migration of slots between nodes.",
     since: "9.0.0",
     complexity: "Depends on subcommand.",
+    audience: Audience::System,
     ..NO_CLUSTER
 };
 

@@ -3,7 +3,7 @@
 //! Replies with what people should know of some commands, or of all; one that there is not is left
 //! out. A subcommand is asked for as `xgroup|create`.
 //!
-//! Not there yet: the arguments, and the history.
+//! Not there yet: the history.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -14,12 +14,17 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::spec::Acl;
+use crate::spec::Audience;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::syntax;
+use crate::syntax::Argument;
+use crate::syntax::Kind;
 
 pub(super) const SPEC: Spec = Spec {
     name: "command|docs",
     arity: -2,
+    syntax: "[command-name...]",
     flags: FLAGS,
     acl: Acl::CONNECTION,
     tips: UNORDERED,
@@ -49,20 +54,116 @@ fn write(specs: &[&Spec], reply: &mut ReplyWriter<'_>) {
     reply.map(specs.len());
     for spec in specs {
         reply.bulk(spec.name.as_bytes());
-        reply.map(4 + usize::from(!spec.subcommands.is_empty()));
-        let facts = [
-            ("summary", spec.summary),
-            ("since", spec.since),
-            ("group", spec.group.name()),
-            ("complexity", spec.complexity),
-        ];
-        for (name, text) in facts {
-            reply.bulk(name.as_bytes());
-            reply.bulk(text.as_bytes());
-        }
-        if !spec.subcommands.is_empty() {
-            reply.bulk(b"subcommands");
-            write(spec.subcommands, reply);
-        }
+        write_facts(spec, reply);
     }
+}
+
+fn write_facts(spec: &Spec, reply: &mut ReplyWriter<'_>) {
+    let arguments = syntax::parse(spec.syntax).expect("a test reads every command's syntax");
+    let (doc_flag, deprecated_since, replaced_by) = match spec.audience {
+        Audience::Everybody => (None, None, None),
+        Audience::System => (Some("syscmd"), None, None),
+        Audience::Old { since, replacement } => {
+            (Some("deprecated"), Some(since), Some(replacement))
+        }
+    };
+    let complexity = Some(spec.complexity).filter(|text| !text.is_empty());
+
+    let texts = [complexity, doc_flag, deprecated_since, replaced_by];
+    let lists = [arguments.is_empty(), spec.subcommands.is_empty()];
+    let present = texts.iter().flatten().count() + lists.iter().filter(|empty| !**empty).count();
+    reply.map(3 + present);
+    write_text("summary", spec.summary, reply);
+    write_text("since", spec.since, reply);
+    write_text("group", spec.group.name(), reply);
+    write_if_any("complexity", complexity, reply);
+    if let Some(flag) = doc_flag {
+        write_flags("doc_flags", &[(true, flag)], reply);
+    }
+    write_if_any("deprecated_since", deprecated_since, reply);
+    write_if_any("replaced_by", replaced_by, reply);
+    if !arguments.is_empty() {
+        write_arguments(&arguments, reply);
+    }
+    if !spec.subcommands.is_empty() {
+        reply.bulk(b"subcommands");
+        write(spec.subcommands, reply);
+    }
+}
+
+fn write_arguments(arguments: &[Argument<'_>], reply: &mut ReplyWriter<'_>) {
+    reply.bulk(b"arguments");
+    reply.array(arguments.len());
+    for argument in arguments {
+        write_argument(argument, reply);
+    }
+}
+
+fn write_argument(argument: &Argument<'_>, reply: &mut ReplyWriter<'_>) {
+    let name = argument.name.as_str();
+    let (type_name, display, key_spec, members) = match &argument.kind {
+        Kind::Token => ("pure-token", Some(name), None, None),
+        Kind::Value {
+            type_name,
+            display,
+            key_spec,
+        } => (*type_name, Some(display.unwrap_or(name)), *key_spec, None),
+        Kind::OneOf(members) => ("oneof", None, None, Some(members)),
+        Kind::Block(members) => ("block", None, None, Some(members)),
+    };
+    let flags = [
+        (argument.is_optional, "optional"),
+        (argument.is_repeated, "multiple"),
+        (argument.repeats_token, "multiple_token"),
+    ];
+    let has_flags = flags.iter().any(|(is_set, _)| *is_set);
+
+    let texts = [
+        display,
+        argument.token,
+        argument.summary,
+        argument.since,
+        argument.deprecated_since,
+    ];
+    let others = [key_spec.is_some(), has_flags, members.is_some()];
+    let present = texts.iter().flatten().count() + others.iter().filter(|is| **is).count();
+    reply.map(2 + present);
+    write_text("name", name, reply);
+    write_text("type", type_name, reply);
+    write_if_any("display_text", display, reply);
+    if let Some(key_spec) = key_spec {
+        reply.bulk(b"key_spec_index");
+        reply.integer(key_spec);
+    }
+    write_if_any("token", argument.token, reply);
+    write_if_any("summary", argument.summary, reply);
+    write_if_any("since", argument.since, reply);
+    write_if_any("deprecated_since", argument.deprecated_since, reply);
+    if has_flags {
+        write_flags("flags", &flags, reply);
+    }
+    if let Some(members) = members {
+        write_arguments(members, reply);
+    }
+}
+
+/// Writes the flags that are set.
+fn write_flags(name: &str, flags: &[(bool, &str)], reply: &mut ReplyWriter<'_>) {
+    let set = flags.iter().filter(|(is_set, _)| *is_set);
+    reply.bulk(name.as_bytes());
+    reply.set(set.clone().count());
+    for (_, flag) in set {
+        reply.simple(flag);
+    }
+}
+
+fn write_if_any(name: &str, text: Option<&str>, reply: &mut ReplyWriter<'_>) {
+    if let Some(text) = text {
+        write_text(name, text, reply);
+    }
+}
+
+fn write_text(name: &str, text: &str, reply: &mut ReplyWriter<'_>) {
+    reply.bulk(name.as_bytes());
+    reply.bulk(text.as_bytes());
 }

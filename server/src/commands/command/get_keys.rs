@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "command|getkeys",
     arity: -3,
+    syntax: "command [arg...]",
     flags: FLAGS,
     acl: Acl::CONNECTION,
     group: Group::Server,
@@ -32,6 +33,7 @@ pub(super) const SPEC: Spec = Spec {
 
 pub(super) const WITH_FLAGS: Spec = Spec {
     name: "command|getkeysandflags",
+    syntax: "command [arg...]",
     summary: "Finds the keys of a whole command, and what would happen to them.",
     since: "7.0.0",
     run: run_with_flags,

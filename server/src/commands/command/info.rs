@@ -23,6 +23,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "command|info",
     arity: -2,
+    syntax: "[command-name...]",
     flags: FLAGS,
     acl: Acl::CONNECTION,
     tips: UNORDERED,

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "command|list",
     arity: -2,
+    syntax: "[FILTERBY filterby(MODULE module-name | ACLCAT category | PATTERN pattern)]",
     flags: FLAGS,
     acl: Acl::CONNECTION,
     tips: UNORDERED,

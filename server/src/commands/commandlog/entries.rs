@@ -16,6 +16,7 @@ use crate::spec::Spec;
 pub(super) const GET: Spec = Spec {
     name: "commandlog|get",
     arity: 4,
+    syntax: "count:integer type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
     flags: FLAGS,
     tips: &["request_policy:all_nodes", "nondeterministic_output"],
     group: Group::Server,
@@ -28,6 +29,7 @@ pub(super) const GET: Spec = Spec {
 pub(super) const LEN: Spec = Spec {
     name: "commandlog|len",
     arity: 3,
+    syntax: "type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
     flags: FLAGS,
     tips: &[
         "request_policy:all_nodes",
@@ -43,6 +45,7 @@ pub(super) const LEN: Spec = Spec {
 pub(super) const RESET: Spec = Spec {
     name: "commandlog|reset",
     arity: 3,
+    syntax: "type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
     flags: FLAGS,
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
     group: Group::Server,

@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "config|get",
     arity: -3,
+    syntax: "parameter...",
     flags: FLAGS,
     group: Group::Server,
     summary: "Returns the settings whose names match some patterns.",

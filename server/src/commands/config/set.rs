@@ -24,6 +24,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "config|set",
     arity: -4,
+    syntax: "data(parameter value)...",
     flags: FLAGS,
     tips: TO_ALL_NODES,
     group: Group::Server,

@@ -21,6 +21,7 @@ use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::ServerError;
 use crate::sockets;
+use crate::spec::Audience;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -36,6 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Does what tests ask for.",
     complexity: "Depends on subcommand.",
+    audience: Audience::System,
     ..Spec::of(run)
 };
 

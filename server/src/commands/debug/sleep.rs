@@ -18,7 +18,6 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::call::Waiting;
 use crate::error::CommandError;
-use crate::gate::Hold;
 
 pub(super) fn run(
     call: &mut Call<'_>,
@@ -31,7 +30,7 @@ pub(super) fn run(
         return Ok(Flow::Done);
     }
     let until = Instant(call.now.mono.0.saturating_add(micros));
-    call.state.gate.close(Hold::All, until);
+    call.state.gate.sleep(until);
     if call.in_exec() {
         reply.ok();
         return Ok(Flow::Done);

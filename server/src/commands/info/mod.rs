@@ -31,6 +31,7 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "info",
+    syntax: "[section...]",
     flags: Flags::LOADING.and(Flags::STALE),
     acl: Acl::DANGEROUS,
     tips: &[

@@ -22,6 +22,7 @@ pub(super) const DOCTOR: Spec = Spec {
 pub(super) const GRAPH: Spec = Spec {
     name: "latency|graph",
     arity: 3,
+    syntax: "event",
     summary: "Draws the samples of an event.",
     run: graph,
     ..USUAL
@@ -30,6 +31,7 @@ pub(super) const GRAPH: Spec = Spec {
 pub(super) const HISTOGRAM: Spec = Spec {
     name: "latency|histogram",
     arity: -2,
+    syntax: "[command...]",
     summary: "Returns how long commands take, by percentiles.",
     since: "7.0.0",
     complexity: "O(N), N being the number of commands.",
@@ -40,6 +42,7 @@ pub(super) const HISTOGRAM: Spec = Spec {
 pub(super) const HISTORY: Spec = Spec {
     name: "latency|history",
     arity: 3,
+    syntax: "event",
     summary: "Returns the samples of an event.",
     run: none,
     ..USUAL
@@ -56,6 +59,7 @@ pub(super) const LATEST: Spec = Spec {
 pub(super) const RESET: Spec = Spec {
     name: "latency|reset",
     arity: -2,
+    syntax: "[event...]",
     tips: &["request_policy:all_nodes", "response_policy:agg_sum"],
     summary: "Forgets the samples of some events, or of all.",
     run: reset,

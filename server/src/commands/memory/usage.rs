@@ -19,6 +19,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "memory|usage",
     arity: -3,
+    syntax: "key [SAMPLES count:integer]",
     flags: Flags::READONLY,
     keys: &[KeySpec::at(2, &["RO"])],
     group: Group::Server,

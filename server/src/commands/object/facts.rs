@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const ENCODING: Spec = Spec {
     name: "object|encoding",
     arity: 3,
+    syntax: "key",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::at(2, &["RO"])],
@@ -34,6 +35,7 @@ pub(super) const ENCODING: Spec = Spec {
 pub(super) const FREQ: Spec = Spec {
     name: "object|freq",
     arity: 3,
+    syntax: "key",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::at(2, &["RO"])],
@@ -46,6 +48,7 @@ pub(super) const FREQ: Spec = Spec {
 pub(super) const IDLETIME: Spec = Spec {
     name: "object|idletime",
     arity: 3,
+    syntax: "key",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::at(2, &["RO"])],
@@ -58,6 +61,7 @@ pub(super) const IDLETIME: Spec = Spec {
 pub(super) const REFCOUNT: Spec = Spec {
     name: "object|refcount",
     arity: 3,
+    syntax: "key",
     flags: Flags::READONLY,
     acl: Acl::KEYSPACE,
     keys: &[KeySpec::at(2, &["RO"])],

@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "pubsub|channels",
     arity: -2,
+    syntax: "[pattern]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Lists the channels that somebody listens to.",
@@ -29,6 +30,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const SHARDCHANNELS: Spec = Spec {
     name: "pubsub|shardchannels",
     arity: -2,
+    syntax: "[pattern]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Lists the channels of shards that somebody listens to.",

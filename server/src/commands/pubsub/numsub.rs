@@ -16,6 +16,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "pubsub|numsub",
     arity: -2,
+    syntax: "[channel...]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Counts the subscribers of channels.",
@@ -27,6 +28,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) const SHARDNUMSUB: Spec = Spec {
     name: "pubsub|shardnumsub",
     arity: -2,
+    syntax: "[shardchannel...]",
     flags: FLAGS,
     group: Group::PubSub,
     summary: "Counts the subscribers of channels of shards.",

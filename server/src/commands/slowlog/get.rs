@@ -17,6 +17,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "slowlog|get",
     arity: -2,
+    syntax: "[count:integer]",
     flags: FLAGS,
     tips: &["request_policy:all_nodes", "nondeterministic_output"],
     group: Group::Server,

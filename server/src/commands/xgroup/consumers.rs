@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const CREATE: Spec = Spec {
     name: "xgroup|createconsumer",
     arity: 5,
+    syntax: "key group consumer",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RW", "insert"])],
@@ -33,6 +34,7 @@ pub(super) const CREATE: Spec = Spec {
 pub(super) const DELETE: Spec = Spec {
     name: "xgroup|delconsumer",
     arity: 5,
+    syntax: "key group consumer",
     flags: Flags::WRITE,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RW", "delete"])],

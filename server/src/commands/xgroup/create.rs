@@ -27,6 +27,8 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xgroup|create",
     arity: -5,
+    syntax: "key group id-selector(id|new-id:'$') [MKSTREAM] \
+             [ENTRIESREAD entriesread:integer<entries-read>]",
     flags: Flags::WRITE.and(Flags::DENYOOM),
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RW", "insert"])],

@@ -18,6 +18,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xgroup|destroy",
     arity: 4,
+    syntax: "key group",
     flags: Flags::WRITE,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RW", "delete"])],

@@ -25,6 +25,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xgroup|setid",
     arity: -5,
+    syntax: "key group id-selector(id|new-id:'$') [ENTRIESREAD entriesread:integer<entries-read>]",
     flags: Flags::WRITE,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RW", "update"])],

@@ -22,6 +22,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xinfo|consumers",
     arity: 4,
+    syntax: "key group",
     flags: Flags::READONLY,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RO", "access"])],

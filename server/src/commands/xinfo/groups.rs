@@ -21,6 +21,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xinfo|groups",
     arity: 3,
+    syntax: "key",
     flags: Flags::READONLY,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RO", "access"])],

@@ -31,6 +31,7 @@ use crate::spec::Spec;
 pub(super) const SPEC: Spec = Spec {
     name: "xinfo|stream",
     arity: -3,
+    syntax: "key [full-block(FULL [COUNT count:integer])]",
     flags: Flags::READONLY,
     acl: Acl::STREAM,
     keys: &[KeySpec::at(2, &["RO", "access"])],
