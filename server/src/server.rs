@@ -198,7 +198,8 @@ impl Server {
     }
 
     /// Moves a manual clock. When this returns, everything that became due has happened, and its
-    /// replies have been written.
+    /// replies have been written to their sockets; a stream given to [`Self::serve`] is written by its
+    /// client's task, in its next turn.
     ///
     /// # Panics
     ///
