@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::args::text;
+
 /// Why a command about a connection, a transaction or a channel failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -118,7 +120,7 @@ impl ClientError {
             }
             other => return other.to_string().into_bytes(),
         };
-        [before.as_bytes(), asked, after.as_bytes()].concat()
+        [before.as_bytes(), text(asked), after.as_bytes()].concat()
     }
 
     /// The texts that are always the same; of the others there is none.

@@ -5,6 +5,7 @@ use std::fmt;
 use tailrace_storage::StringError;
 
 use super::CommandError;
+use crate::args::text;
 
 /// Why a command on a key or a string failed. Some texts repeat what a client sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,8 +54,8 @@ pub enum KeyspaceError {
 impl KeyspaceError {
     pub(super) fn wire(&self) -> Vec<u8> {
         match self {
-            Self::UnknownType(name) => [b"ERR unknown type name '", &name[..], b"'"].concat(),
-            Self::UnsupportedOption(option) => [b"ERR Unsupported option ", &option[..]].concat(),
+            Self::UnknownType(name) => [b"ERR unknown type name '", text(name), b"'"].concat(),
+            Self::UnsupportedOption(option) => [b"ERR Unsupported option ", text(option)].concat(),
             Self::ExpireTime(command) => {
                 format!("ERR invalid expire time in '{command}' command").into_bytes()
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::args::text;
 use crate::config::SetError;
 
 /// Why a command on the server failed.
@@ -61,9 +62,10 @@ impl ServerError {
         match self {
             Self::Chosen(text) => text.clone(),
             Self::NoLatencySamples(event) => {
-                [b"ERR No samples available for event '", &event[..], b"'"].concat()
+                [b"ERR No samples available for event '", text(event), b"'"].concat()
             }
-            Self::NoSuchCategory(name) => [b"ERR Unknown category '", &name[..], b"'"].concat(),
+            Self::NoSuchCategory(name) => [b"ERR Unknown category '", text(name), b"'"].concat(),
+            Self::Config(error) => error.wire(),
             other => other.to_string().into_bytes(),
         }
     }
