@@ -111,6 +111,27 @@ fn files_that_documents_name_are_there() {
     }
 }
 
+/// Who opens a file can look up what it is to the others.
+#[test]
+fn every_file_of_the_server_stands_in_architecture() {
+    let text = read("ARCHITECTURE.md");
+    let mut missing = Vec::new();
+    for package in ["protocol", "storage", "server"] {
+        for entry in fs::read_dir(root().join(package).join("src")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            // What is in a folder is told by the file of its name, unless there is none.
+            let is_told = text.contains(&format!("`{name}`"))
+                || text.contains(&format!("`{name}/`"))
+                || (path.is_dir() && path.with_extension("rs").exists());
+            if !is_told {
+                missing.push(format!("{package}/src/{name}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "ARCHITECTURE.md lacks {missing:?}");
+}
+
 /// A row of COMPATIBILITY.md.
 struct Row {
     /// Commands, in upper case.

@@ -22,7 +22,7 @@ use world::World;
 /// group, nothing acknowledged is pending, and the counters agree.
 #[test]
 fn every_entry_is_handled() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         println!("TAILRACE_SEED={seed}");
         let trace = World::play(seed);
         assert!(trace.len() > 1_000, "little happened");
@@ -33,7 +33,7 @@ fn every_entry_is_handled() {
 /// nothing of them is left when they have left.
 #[test]
 fn every_command_is_answered_once_and_in_order() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS / 2) {
         println!("TAILRACE_SEED={seed}");
         World::play_chaos(seed);
     }
@@ -52,10 +52,10 @@ fn the_same_seed_gives_the_same_trace() {
     }
 }
 
-fn seeds() -> Vec<u64> {
+fn seeds(count: u64) -> Vec<u64> {
     match env::var("TAILRACE_SEED") {
         Ok(seed) => vec![seed.parse().unwrap()],
-        Err(_) => (1..=SEEDS).collect(),
+        Err(_) => (1..=count).collect(),
     }
 }
 

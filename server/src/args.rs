@@ -71,9 +71,7 @@ impl<'a> Args<'a> {
 
     /// Takes the next argument if it is this keyword, in any case.
     pub(crate) fn keyword(&mut self, word: &str) -> bool {
-        let found = self
-            .peek()
-            .is_some_and(|bytes| bytes.eq_ignore_ascii_case(word.as_bytes()));
+        let found = self.peek().is_some_and(|bytes| is_word(bytes, word));
         if found {
             self.at += 1;
         }
@@ -118,4 +116,13 @@ impl ExactSizeIterator for Args<'_> {}
 /// As much of an argument as the reference takes where it treats it as a C string: up to a zero byte.
 pub(crate) fn text(arg: &[u8]) -> &[u8] {
     arg.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// Whether an argument is this keyword, in any case, as the reference compares C strings: what follows
+/// a zero byte does not matter.
+pub(crate) fn is_word(arg: &[u8], word: &str) -> bool {
+    let Some((start, rest)) = arg.split_at_checked(word.len()) else {
+        return false;
+    };
+    start.eq_ignore_ascii_case(word.as_bytes()) && rest.first().is_none_or(|&byte| byte == 0)
 }

@@ -239,12 +239,16 @@ impl Engine {
         let state = &mut *guard;
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
+        let mut replies = Replies::default();
         let executed = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            self.execute_locked(state, id, input, batch, received, now)
+            self.execute_locked(state, id, input, batch, received, now, &mut replies)
         }));
         let executed = match executed {
             Ok(executed) => executed,
-            Err(_) => state.on_fault(id),
+            Err(_) => {
+                replies.give_whole(state, id);
+                state.on_fault(id)
+            }
         };
         self.release(guard, Some(id), now, deadline);
         executed
@@ -258,6 +262,7 @@ impl Engine {
         batch: &Batch,
         received: usize,
         mut now: Now,
+        replies: &mut Replies,
     ) -> Executed {
         if state.fault.is_some() {
             return state.on_fault(id);
@@ -274,7 +279,9 @@ impl Engine {
             return Executed::GONE;
         }
         let client = state.clients.at(id);
-        let mut out = std::mem::take(&mut client.out);
+        let Replies { out, whole } = replies;
+        *out = std::mem::take(&mut client.out);
+        *whole = out.len();
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
@@ -288,7 +295,7 @@ impl Engine {
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let Outcome { ran, .. } = dispatch::execute(state, id, request, now, &mut out);
+            let Outcome { ran, .. } = dispatch::execute(state, id, request, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
@@ -305,6 +312,7 @@ impl Engine {
                 return Executed::GONE;
             };
             out.append(&mut client.out);
+            *whole = out.len();
             verdict = Verdict::of(client);
         }
         if state.timing.wants_reading() {
@@ -317,7 +325,7 @@ impl Engine {
         };
         let limits = InputLimits::of(state, id);
         let client = state.clients.at(id);
-        client.out = out;
+        client.out = std::mem::take(out);
         client.input_bytes = input.len() - done_bytes;
         client.has_more_input = verdict == Verdict::Waiting && client.input_bytes > 0;
         Executed {
@@ -359,6 +367,24 @@ impl Engine {
         }
         if is_ending {
             self.ending.notify_one();
+        }
+    }
+}
+
+/// The replies to a batch while it is executed.
+#[derive(Default)]
+struct Replies {
+    out: Vec<u8>,
+    /// Up to here they belong to commands that are done with.
+    whole: usize,
+}
+
+impl Replies {
+    /// Gives the client what it is to hear before it hears that a command panicked.
+    fn give_whole(mut self, state: &mut State, id: ClientId) {
+        if let Some(client) = state.clients.get_mut(id) {
+            self.out.truncate(self.whole);
+            client.out = self.out;
         }
     }
 }

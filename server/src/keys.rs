@@ -3,6 +3,7 @@
 use tailrace_protocol::Request;
 use tailrace_protocol::number::parse_i64;
 
+use crate::args::is_word;
 use crate::spec::Begin;
 use crate::spec::Find;
 use crate::spec::KeySpec;
@@ -158,7 +159,7 @@ impl Begin {
             Self::Keyword(word, from) => {
                 let is_word = |at: &usize| {
                     let arg = request.get(*at);
-                    arg.is_some_and(|arg| arg.eq_ignore_ascii_case(word.as_bytes()))
+                    arg.is_some_and(|arg| is_word(arg, word))
                 };
                 let last = request.len().saturating_sub(1);
                 let offset = usize::try_from(from.unsigned_abs()).unwrap_or(usize::MAX);

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::net::TcpStream;
 use tokio::net::UnixListener;
 use tokio::net::UnixStream;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +35,8 @@ pub(crate) struct Acceptor {
     pub(crate) engine: Arc<Engine>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
+    /// Where the tasks of clients live, whichever thread brings a client.
+    pub(crate) runtime: Handle,
 }
 
 /// Where a client comes from.
@@ -146,17 +149,24 @@ impl Acceptor {
         let engine = Arc::clone(&self.engine);
         match connected {
             Ok((id, limits)) => {
-                self.tasks
-                    .spawn(connection::serve(engine, reader, link, id, limits));
+                if self.stop.is_cancelled() {
+                    // Whoever stopped the server closed the clients of then, and this is a later one.
+                    link.close();
+                }
+                let serving = connection::serve(engine, reader, link, id, limits);
+                self.tasks.spawn_on(serving, &self.runtime);
             }
             Err(refusal) => {
                 link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
                 link.flush();
                 if link.waiting() > 0 {
-                    self.tasks.spawn(async move {
+                    let stop = self.stop.clone();
+                    let refusing = async move {
                         // Whoever does not take the refusal does without.
-                        let _ = std::future::poll_fn(|cx| link.poll_flush(cx)).await;
-                    });
+                        let refusing = std::future::poll_fn(|cx| link.poll_flush(cx));
+                        let _ = stop.run_until_cancelled(refusing).await;
+                    };
+                    self.tasks.spawn_on(refusing, &self.runtime);
                 }
             }
         }

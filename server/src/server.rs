@@ -10,6 +10,7 @@ use tailrace_storage::Millis;
 use tailrace_storage::Store;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -124,6 +125,7 @@ impl Builder {
             engine: Arc::clone(&engine),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
+            runtime: Handle::current(),
         };
         let unix_path = sockets.listen(&acceptor)?;
         let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
@@ -179,7 +181,8 @@ impl Server {
         self.unix_path.as_deref()
     }
 
-    /// Serves one client on any stream of bytes, without a socket.
+    /// Serves one client on any stream of bytes, without a socket. May be called on any thread; the
+    /// client is served on the runtime on which the server was started.
     pub fn serve<S>(&self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -194,7 +197,8 @@ impl Server {
     }
 
     /// Moves a manual clock. When this returns, everything that became due has happened, and its
-    /// replies have been written.
+    /// replies have been written to their sockets; a stream given to [`Self::serve`] is written by its
+    /// client's task, in its next turn.
     ///
     /// # Panics
     ///

@@ -9,6 +9,7 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -121,7 +122,7 @@ impl Spec {
         self.subcommands
             .iter()
             .copied()
-            .find(|spec| spec.short_name().as_bytes().eq_ignore_ascii_case(name))
+            .find(|spec| is_word(name, spec.short_name()))
     }
 
     /// All categories, those that follow from the flags included.
@@ -298,7 +299,7 @@ impl Acl {
 
     /// The category of this name, in any case; none if there is no such category.
     pub fn of_name(name: &[u8]) -> Self {
-        let is_named = |(_, known): &&(Self, &str)| known.as_bytes().eq_ignore_ascii_case(name);
+        let is_named = |(_, known): &&(Self, &str)| is_word(name, known);
         let found = Self::NAMES.iter().find(is_named);
         found.map_or(Self::NONE, |(category, _)| *category)
     }

@@ -6,6 +6,7 @@ use std::task::Waker;
 use tailrace_server::Millis;
 use tailrace_server::Server;
 use tailrace_tests::Caller;
+use tailrace_tests::pipe;
 use tailrace_tests::settle;
 use tailrace_tests::start;
 
@@ -71,7 +72,7 @@ async fn a_fault_in_a_command_ends_all_answers() {
     faulty.far().send(b"PING\r\nDEBUG PANIC\r\nPING\r\n");
     let said = String::from_utf8(faulty.rest().await).unwrap();
     let fault = "a fault in the command 'debug' stopped this server";
-    assert!(said.ends_with(&format!("-ERR {fault}\r\n")), "{said}");
+    assert_eq!(said, format!("+PONG\r\n-ERR {fault}\r\n"));
     let late = Caller::connect(&server);
     late.send(&["PING"]);
     assert_eq!(late.rest().await, format!("-ERR {fault}\r\n").as_bytes());
@@ -145,10 +146,18 @@ async fn one_client_too_many_is_told_so() {
         .unwrap();
     assert_eq!(said, refusal);
 
+    // One that does not take the refusal is let go with the server.
+    let (near, stubborn) = pipe();
+    stubborn.open_window(0);
+    server.serve(near);
+
     first.far().hang_up();
     settle().await;
     let mut fifth = Caller::connect(&server);
     assert_eq!(fifth.call(&["PING"]).await.to_string(), "PONG");
+    drop(server);
+    settle().await;
+    assert!(stubborn.is_closed());
 }
 
 /// A gate that opens by itself runs what it held without a batch of anybody's, and the end was looked for

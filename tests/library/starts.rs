@@ -125,7 +125,8 @@ async fn the_configuration_is_the_builders() {
 async fn a_server_can_be_reached_without_a_socket() {
     let server = Server::builder().start().await.unwrap();
     let (near, mut far) = tokio::io::duplex(16);
-    server.serve(near);
+    // From a thread that knows no runtime, as any part of a program may want it.
+    thread::scope(|scope| scope.spawn(|| server.serve(near)).join().unwrap());
     far.write_all(b"XADD s 1-1 field value\r\nXRANGE s - +\r\nQUIT\r\n")
         .await
         .unwrap();

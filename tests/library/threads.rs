@@ -1,7 +1,11 @@
 //! Real threads and real sockets: whatever they do at once, nothing is lost, doubled or out of order.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::io::Read;
+use std::io::Write;
 use std::net::SocketAddr;
+use std::net::TcpStream;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -166,8 +170,41 @@ fn publish(addr: SocketAddr, name: usize) {
     }
 }
 
+/// A client that connected just when its server was dropped was served for ever by what was left of it.
+/// Now it is let go like the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_connection_outlives_its_server() {
+    for _ in 0..100 {
+        let server = Server::builder().start().await.unwrap();
+        let addr = server.addr();
+        let connecting = thread::spawn(move || {
+            let connect = || TcpStream::connect(addr).ok();
+            std::iter::from_fn(connect)
+                .take(CONNECTIONS)
+                .collect::<Vec<_>>()
+        });
+        tokio::task::yield_now().await;
+        drop(server);
+        let reading = tokio::task::spawn_blocking(move || {
+            for mut stream in connecting.join().unwrap() {
+                stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                // Half a command: a kernel that forgot a connection which nobody accepted says so
+                // only when something is sent. Whether it can be sent does not matter.
+                let _ = stream.write_all(b"PI");
+                let end = stream.read(&mut [0]);
+                let kind = end.as_ref().map_err(std::io::Error::kind);
+                let is_over = matches!(kind, Ok(0) | Err(ErrorKind::ConnectionReset));
+                assert!(is_over, "{end:?}");
+            }
+        });
+        reading.await.unwrap();
+    }
+}
+
 /// Long enough for a busy machine; a test that would hang fails.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Connections that are tried while a server goes.
+const CONNECTIONS: usize = 50;
 const PRODUCERS: usize = 3;
 const CONSUMERS: usize = 6;
 const SUBSCRIBERS: usize = 3;

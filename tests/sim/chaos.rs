@@ -22,6 +22,27 @@ pub(super) fn clients(world: &Rc<World>) -> Vec<Actor> {
         .collect()
 }
 
+/// Those who only listen, until the run is over.
+pub(super) fn listeners(world: &Rc<World>) -> Vec<Actor> {
+    let commands = ["MONITOR", "PSUBSCRIBE *", "SUBSCRIBE a __keyevent@0__:xadd"];
+    commands
+        .into_iter()
+        .map(|command| -> Actor { Box::pin(listen(Rc::clone(world), command)) })
+        .collect()
+}
+
+/// Listens again whenever somebody ended it.
+async fn listen(world: Rc<World>, command: &str) {
+    loop {
+        let mut line = Line::mortal(&world);
+        let mut heard = line.call(&words(command)).await;
+        while let Ok(message) = heard {
+            world.note(&format!("{command} hears {message}"));
+            heard = line.reply().await;
+        }
+    }
+}
+
 /// Lives until it has sent its share.
 async fn live(world: Rc<World>, name: usize) {
     let mut left = COMMANDS;
@@ -137,10 +158,12 @@ impl Client<'_> {
                 words(&format!("CLIENT {what} {id} {how}"))
             }
             3 => words(self.world.pick(&["QUIT", "RESET", "UNWATCH"])),
-            4 => words(
-                self.world
-                    .pick(&["SUBSCRIBE a b", "PSUBSCRIBE a*", "UNSUBSCRIBE"]),
-            ),
+            4 => words(self.world.pick(&[
+                "SUBSCRIBE a b",
+                "PSUBSCRIBE *",
+                "PUNSUBSCRIBE",
+                "UNSUBSCRIBE",
+            ])),
             5 => words(
                 self.world
                     .pick(&["PUBLISH a x", "PUBLISH b y", "CLIENT LIST"]),
@@ -173,7 +196,7 @@ impl Client<'_> {
             0..=8 => format!("XADD {key} * f v"),
             9..=13 => format!("XGROUP CREATE {key} g $ MKSTREAM"),
             14 => format!("XGROUP DESTROY {key} g"),
-            15 => format!("XGROUP DELCONSUMER {key} g c{name}"),
+            15 => format!("XGROUP DELCONSUMER {key} g c{}", self.world.below(CLIENTS)),
             16..=18 => format!("XAUTOCLAIM {key} g c{name} 5 0"),
             19..=21 => format!("XREADGROUP GROUP g c{name} STREAMS {key} 0"),
             22 => format!("XTRIM {key} MAXLEN 3"),

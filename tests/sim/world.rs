@@ -72,7 +72,9 @@ impl World {
     pub(super) fn play_chaos(seed: u64) -> Vec<String> {
         runtime().block_on(async {
             let world = Self::create(seed).await;
-            world.live(chaos::clients(&world), Vec::new()).await;
+            world
+                .live(chaos::clients(&world), chaos::listeners(&world))
+                .await;
             chaos::check(&world).await;
             world.end().await
         })
@@ -87,9 +89,9 @@ impl World {
 
     async fn create(seed: u64) -> Rc<Self> {
         let clock = Arc::new(ManualClock::starting_at(START));
-        let nodes = "stream-node-max-entries 7";
+        let config = "stream-node-max-entries 7\nnotify-keyspace-events KEA";
         Rc::new(Self {
-            server: RefCell::new(Some(start_with(nodes, &clock).await)),
+            server: RefCell::new(Some(start_with(config, &clock).await)),
             clock,
             rng: RefCell::new(Rng::from_seed(seed)),
             record: RefCell::default(),

@@ -1,4 +1,5 @@
-//! What the tests share: a client that speaks raw RESP, and the player of transcripts.
+//! What the tests share: a client that speaks raw RESP, the player of transcripts, and connections in
+//! memory ([`pipe()`], [`Caller`]) that a test cuts, slows and ends where it likes.
 //!
 //! # Transcripts
 //!

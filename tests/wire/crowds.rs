@@ -97,6 +97,42 @@ async fn of_many_that_wait_the_first_is_served() {
     }
 }
 
+/// Each of them waits for a stream of its own, and one command takes all streams away.
+#[tokio::test]
+async fn many_that_wait_learn_of_one_command() {
+    let server = start("").await;
+    let mut writer = Caller::connect(&server);
+    let mut waiting = Vec::new();
+    for n in 0..2_000 {
+        let key = format!("s{n}");
+        writer
+            .call(&["XGROUP", "CREATE", &key, "g", "$", "MKSTREAM"])
+            .await;
+        let client = Caller::connect(&server);
+        client.send(&[
+            "XREADGROUP",
+            "GROUP",
+            "g",
+            "c",
+            "BLOCK",
+            "0",
+            "STREAMS",
+            &key,
+            ">",
+        ]);
+        waiting.push(client);
+    }
+    settle().await;
+    writer.call(&["FLUSHALL"]).await;
+    for (n, client) in waiting.iter_mut().enumerate() {
+        let error = client.reply().await.to_string();
+        assert!(
+            error.starts_with(&format!("!NOGROUP No such key 's{n}'")),
+            "{error}"
+        );
+    }
+}
+
 fn resident_bytes() -> usize {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = pages.split(' ').nth(1).unwrap().parse().unwrap();

@@ -5,6 +5,7 @@ use tailrace_storage::Compat;
 
 use super::timeout_args::Timeout;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::error::CommandError;
 use crate::error::StreamError;
@@ -100,7 +101,7 @@ fn unbalanced(call: &Call<'_>, reader: Reader) -> StreamError {
 pub(super) fn find_keys(request: Request<'_>) -> Option<Vec<usize>> {
     let mut at = 1;
     while let Some(word) = request.get(at) {
-        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        let is = |name: &str| is_word(word, name);
         at += if is("block") || is("count") {
             2
         } else if is("group") {

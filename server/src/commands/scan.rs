@@ -16,6 +16,7 @@ use tailrace_storage::Value;
 use tailrace_storage::glob_matches;
 
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -108,7 +109,7 @@ impl<'a> Filter<'a> {
     }
 
     fn admits(&self, key: &[u8], value: &Value) -> bool {
-        let is_of_type = |name: &[u8]| name.eq_ignore_ascii_case(value.kind().name().as_bytes());
+        let is_of_type = |name: &[u8]| is_word(name, value.kind().name());
         self.type_name.is_none_or(is_of_type)
             && self
                 .pattern
@@ -117,9 +118,7 @@ impl<'a> Filter<'a> {
 }
 
 fn is_type(name: &[u8]) -> bool {
-    TYPES
-        .iter()
-        .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    TYPES.iter().any(|known| is_word(name, known))
 }
 
 /// What the reference knows.

@@ -19,6 +19,7 @@ use tailrace_storage::SetOutcome;
 use super::encode;
 use super::expiry_args::ExpiryArg;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -50,7 +51,7 @@ pub(super) const SPEC: Spec = Spec {
 
 /// With `GET` the old value is read, too.
 fn key_flags(request: Request<'_>) -> &'static [&'static str] {
-    let is_get = |arg: &[u8]| arg.eq_ignore_ascii_case(b"get");
+    let is_get = |arg: &[u8]| is_word(arg, "get");
     if request.iter().skip(3).any(is_get) {
         &["RW", "access", "update"]
     } else {

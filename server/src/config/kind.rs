@@ -15,6 +15,7 @@ use super::numbers::parse_integer;
 use super::numbers::parse_lenient;
 use super::numbers::parse_memory;
 use super::value::Value;
+use crate::args::is_word;
 
 /// What a directive takes. Bounds are inclusive.
 #[derive(Clone, Copy)]
@@ -131,9 +132,9 @@ fn without_blank<'a, 'b>(words: &'a [&'b [u8]]) -> &'a [&'b [u8]] {
 }
 
 fn parse_yes_no(word: &[u8]) -> Result<Value, String> {
-    if word.eq_ignore_ascii_case(b"yes") {
+    if is_word(word, "yes") {
         Ok(Value::YesNo(true))
-    } else if word.eq_ignore_ascii_case(b"no") {
+    } else if is_word(word, "no") {
         Ok(Value::YesNo(false))
     } else {
         Err("argument must be 'yes' or 'no'".to_owned())
@@ -200,8 +201,8 @@ fn out_of_bounds<T: std::fmt::Display>(min: T, max: T) -> String {
 }
 
 fn one_of(word: &[u8], known: &[&'static str]) -> Result<&'static str, String> {
-    let is_word = |known: &&&'static str| known.as_bytes().eq_ignore_ascii_case(word);
-    known.iter().find(is_word).copied().ok_or_else(|| {
+    let found = known.iter().find(|known| is_word(word, known));
+    found.copied().ok_or_else(|| {
         let known = known.join(", ");
         format!("argument(s) must be one of the following: {known}")
     })

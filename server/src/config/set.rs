@@ -8,6 +8,7 @@ use super::settings::Settings;
 use super::settings::Trust;
 use super::table::Name;
 use super::value::Value;
+use crate::args::text;
 
 /// What a CONFIG SET changed. Whoever must act on it and cannot gives it to [`Config::undo`].
 pub struct Changed {
@@ -19,7 +20,7 @@ pub struct Changed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetError {
     /// There is no such directive.
-    Unknown(String),
+    Unknown(Vec<u8>),
     /// The directive was found, but not set: its name as the reference shows it, and why.
     Failed(String, String),
 }
@@ -73,9 +74,7 @@ impl Config {
         is_local: bool,
     ) -> Result<Name, SetError> {
         let Some(name) = self.table.find(written) else {
-            return Err(SetError::Unknown(
-                String::from_utf8_lossy(written).into_owned(),
-            ));
+            return Err(SetError::Unknown(text(written).to_vec()));
         };
         let refusal = match self.table.rows()[name.row].change {
             Change::Fixed => Some("can't set immutable config"),
@@ -143,16 +142,22 @@ impl SetError {
     pub fn failed(name: &[u8], why: String) -> Self {
         Self::Failed(String::from_utf8_lossy(name).into_owned(), why)
     }
+
+    /// The text for the client, which need not be UTF-8 where it repeats a name.
+    pub(crate) fn wire(&self) -> Vec<u8> {
+        match self {
+            Self::Unknown(name) => [UNKNOWN.as_bytes(), b"'", name, b"'"].concat(),
+            Self::Failed(..) => self.to_string().into_bytes(),
+        }
+    }
 }
 
 impl fmt::Display for SetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => {
-                write!(
-                    f,
-                    "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
-                )
+                let name = String::from_utf8_lossy(name);
+                write!(f, "{UNKNOWN}'{name}'")
             }
             Self::Failed(name, why) => write!(
                 f,
@@ -163,3 +168,5 @@ impl fmt::Display for SetError {
 }
 
 impl std::error::Error for SetError {}
+
+const UNKNOWN: &str = "ERR Unknown option or number of arguments for CONFIG SET - ";

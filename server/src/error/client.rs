@@ -1,5 +1,7 @@
 //! Errors of connections, transactions and channels.
 
+use crate::args::text;
+
 /// Why a command about a connection, a transaction or a channel failed. Some texts repeat what a client
 /// sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -86,21 +88,21 @@ pub enum ClientError {
 impl ClientError {
     /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
-        let text = match self {
+        let named = match self {
             Self::HelloOption(option) => {
-                return [b"ERR Syntax error in HELLO option '", &option[..], b"'"].concat();
+                return [b"ERR Syntax error in HELLO option '", text(option), b"'"].concat();
             }
             Self::InvalidInfo(attribute) => {
                 let rule = b" cannot contain spaces, newlines or special characters.";
-                return [b"ERR ", &attribute[..], rule].concat();
+                return [b"ERR ", text(attribute), rule].concat();
             }
             Self::UnknownInfo(attribute) => {
-                return [b"ERR Unrecognized option '", &attribute[..], b"'"].concat();
+                return [b"ERR Unrecognized option '", text(attribute), b"'"].concat();
             }
             Self::UnknownType(asked) => {
-                return [b"ERR Unknown client type '", &asked[..], b"'"].concat();
+                return [b"ERR Unknown client type '", text(asked), b"'"].concat();
             }
-            Self::NoSuchUser(asked) => return [b"ERR No such user '", &asked[..], b"'"].concat(),
+            Self::NoSuchUser(asked) => return [b"ERR No such user '", text(asked), b"'"].concat(),
             Self::ExecAbortedBecause(reason) => {
                 let before = b"EXECABORT Transaction discarded because of: ";
                 return [before, &reason[..]].concat();
@@ -115,7 +117,7 @@ impl ClientError {
                     false => "provided".to_owned(),
                 };
                 let before = format!("ERR Unknown {what} found in the {filter} filter: ");
-                return [before.as_bytes(), asked].concat();
+                return [before.as_bytes(), text(asked)].concat();
             }
             Self::NotInMulti(name) => {
                 format!("ERR Command '{name}' not allowed inside a transaction")
@@ -131,7 +133,7 @@ impl ClientError {
             }
             fixed => return fixed.text().into(),
         };
-        text.into()
+        named.into()
     }
 
     /// The texts that name nothing.

@@ -3,6 +3,7 @@
 use tailrace_storage::StringError;
 
 use super::CommandError;
+use crate::args::text;
 
 /// Why a command on a key or a string failed. Some texts repeat what a client sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,8 +53,8 @@ impl KeyspaceError {
     /// The wire text without the leading `-`.
     pub(super) fn wire(&self) -> Vec<u8> {
         match self {
-            Self::UnknownType(name) => [b"ERR unknown type name '", &name[..], b"'"].concat(),
-            Self::UnsupportedOption(option) => [b"ERR Unsupported option ", &option[..]].concat(),
+            Self::UnknownType(name) => [b"ERR unknown type name '", text(name), b"'"].concat(),
+            Self::UnsupportedOption(option) => [b"ERR Unsupported option ", text(option)].concat(),
             Self::ExpireTime(command) => {
                 format!("ERR invalid expire time in '{command}' command").into()
             }

@@ -1,5 +1,6 @@
 //! Errors of the commands on the server.
 
+use crate::args::text;
 use crate::config::SetError;
 
 /// Why a command on the server failed.
@@ -63,13 +64,13 @@ impl ServerError {
                  the configuration file, and then restart the server."
             )
             .into(),
-            Self::Config(error) => error.to_string().into(),
+            Self::Config(error) => error.wire(),
             Self::Rewrite(why) => format!("ERR Rewriting config file: {why}").into(),
             Self::Chosen(text) => text.clone(),
             Self::NoLatencySamples(event) => {
-                [b"ERR No samples available for event '", &event[..], b"'"].concat()
+                [b"ERR No samples available for event '", text(event), b"'"].concat()
             }
-            Self::NoSuchCategory(name) => [b"ERR Unknown category '", &name[..], b"'"].concat(),
+            Self::NoSuchCategory(name) => [b"ERR Unknown category '", text(name), b"'"].concat(),
             fixed => fixed.text().into(),
         }
     }

@@ -5,6 +5,7 @@
 use tailrace_protocol::ReplyWriter;
 
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -41,7 +42,7 @@ fn run(
         }
         return Ok(Flow::Done);
     };
-    let is_asked = |known: &&str| known.as_bytes().eq_ignore_ascii_case(name);
+    let is_asked = |known: &&str| is_word(name, known);
     if !CATEGORIES.iter().any(is_asked) {
         return Err(ServerError::NoSuchCategory(name[..name.len().min(128)].to_vec()).into());
     }

@@ -6,6 +6,7 @@ use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -32,7 +33,7 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     for capability in args {
-        call.client().capa_redirect |= capability.eq_ignore_ascii_case(b"redirect");
+        call.client().capa_redirect |= is_word(capability, "redirect");
     }
     reply.ok();
     Ok(Flow::Done)

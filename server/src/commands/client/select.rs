@@ -5,6 +5,7 @@ use tailrace_storage::Compat;
 use tailrace_storage::Instant;
 
 use crate::args::Args;
+use crate::args::is_word;
 use crate::args::text;
 use crate::call::Call;
 use crate::client::Client;
@@ -125,7 +126,7 @@ impl<'a> Filters<'a> {
         sense: Sense,
         args: &mut Args<'a>,
     ) -> Result<(), CommandError> {
-        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        let is = |name: &str| is_word(word, name);
         if is("id") {
             return self.add_ids(call, args);
         }

@@ -7,6 +7,7 @@ use tailrace_protocol::ReplyWriter;
 use super::FLAGS;
 use super::is_printable;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::ClientError;
@@ -37,9 +38,9 @@ fn run(
     let attribute = args.bytes()?;
     let value = args.bytes()?;
     let client = call.client();
-    let slot = if attribute.eq_ignore_ascii_case(b"lib-name") {
+    let slot = if is_word(attribute, "lib-name") {
         &mut client.lib_name
-    } else if attribute.eq_ignore_ascii_case(b"lib-ver") {
+    } else if is_word(attribute, "lib-ver") {
         &mut client.lib_version
     } else {
         return Err(ClientError::UnknownInfo(attribute.to_vec()).into());
