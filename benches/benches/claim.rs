@@ -83,7 +83,7 @@ fn all_idle(c: &mut Criterion) {
 fn auto_claim(stream: &mut Stream, start: StreamId, now: UnixMillis) -> AutoClaimed {
     let ask = AutoClaim {
         start,
-        min_idle: IDLE,
+        idle_min: IDLE,
         count_max: COUNT,
         shown: ClaimShown::Entry,
     };

@@ -13,7 +13,7 @@ pub struct AutoClaim {
     /// Where the scan begins.
     pub start: StreamId,
     /// Only what is idle for at least so long; zero means everything.
-    pub min_idle: Millis,
+    pub idle_min: Millis,
     /// How many entries may be claimed or found deleted. Ten times as many are scanned at most.
     pub count_max: u64,
     /// What the reply shows; claiming for the ID alone is no delivery.
@@ -58,7 +58,7 @@ impl Stream {
                 consumer,
                 idle: IdleFilter {
                     now,
-                    min: ask.min_idle,
+                    min: ask.idle_min,
                 },
                 shown: ask.shown,
                 count_left: ask.count_max,

@@ -13,7 +13,7 @@ pub struct Claim<'a> {
     /// The entries. One that is named twice may be claimed twice.
     pub ids: &'a [StreamId],
     /// Only what is idle for at least so long; zero means whatever it is.
-    pub min_idle: Millis,
+    pub idle_min: Millis,
     /// What to note as the time of the delivery.
     pub time: ClaimTime,
     /// What to note as the number of deliveries, instead of counting one more.
@@ -108,7 +108,7 @@ impl Group {
             return false;
         }
         let deliveries_before = match self.pending.get(id) {
-            Some(entry) if entry.idle(now) >= claim.min_idle => entry.deliveries,
+            Some(entry) if entry.idle(now) >= claim.idle_min => entry.deliveries,
             None if claim.force => FORCED_DELIVERIES,
             _ => return false,
         };

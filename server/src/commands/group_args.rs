@@ -40,7 +40,7 @@ pub(super) fn refused(error: GroupError, key: &[u8], group: &[u8]) -> CommandErr
 }
 
 /// Reads a minimal idle time; `command` is for the error. Less than zero is zero.
-pub(super) fn min_idle(args: &mut Args<'_>, command: &'static str) -> Result<Millis, CommandError> {
+pub(super) fn idle_min(args: &mut Args<'_>, command: &'static str) -> Result<Millis, CommandError> {
     let ms = args.integer_or(StreamError::MinIdle { command }.into())?;
     Ok(Millis(u64::try_from(ms).unwrap_or(0)))
 }

@@ -73,10 +73,10 @@ fn run(
 }
 
 fn parse(mut args: Args<'_>) -> Result<AutoClaim, CommandError> {
-    let min_idle = group_args::min_idle(&mut args, "XAUTOCLAIM")?;
+    let idle_min = group_args::idle_min(&mut args, "XAUTOCLAIM")?;
     let mut ask = AutoClaim {
         start: interval_args::start(args.bytes()?)?,
-        min_idle,
+        idle_min,
         count_max: COUNT_DEFAULT,
         shown: ClaimShown::Entry,
     };

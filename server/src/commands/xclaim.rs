@@ -56,11 +56,11 @@ fn run(
     let consumer = args.bytes()?;
     let db = call.db;
     group_args::require(call.store(), db, key, group)?;
-    let min_idle = group_args::min_idle(&mut args, "XCLAIM")?;
+    let idle_min = group_args::idle_min(&mut args, "XCLAIM")?;
     let ids = leading_ids(&mut args);
     let claim = Claim {
         ids: &ids,
-        min_idle,
+        idle_min,
         ..options(args)?
     };
 

@@ -183,7 +183,7 @@ impl Model {
                 to.pending.remove(&id);
                 continue;
             }
-            let is_idle = |nack: &Nack| now.0.saturating_sub(nack.time) >= claim.min_idle.0;
+            let is_idle = |nack: &Nack| now.0.saturating_sub(nack.time) >= claim.idle_min.0;
             let count = match to.pending.get(&id) {
                 None if claim.force => 1,
                 Some(nack) if is_idle(nack) => nack.count,
@@ -230,7 +230,7 @@ impl Model {
                 continue;
             }
             let nack = to.pending.get_mut(&id).unwrap();
-            if now.0.saturating_sub(nack.time) < ask.min_idle.0 {
+            if now.0.saturating_sub(nack.time) < ask.idle_min.0 {
                 continue;
             }
             nack.owner = consumer.to_vec();

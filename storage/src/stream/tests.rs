@@ -82,7 +82,7 @@ enum GroupOp {
 struct ClaimOp {
     consumer: u8,
     ids: Vec<Pick>,
-    min_idle: u8,
+    idle_min: u8,
     time: ClaimTime,
     deliveries: Option<u64>,
     force: bool,
@@ -191,10 +191,10 @@ fn claim_op() -> impl Strategy<Value = ClaimOp> {
         last_id,
     );
     parts.prop_map(
-        |(consumer, ids, min_idle, time, deliveries, force, shown, last_id)| ClaimOp {
+        |(consumer, ids, idle_min, time, deliveries, force, shown, last_id)| ClaimOp {
             consumer,
             ids,
-            min_idle,
+            idle_min,
             time,
             deliveries,
             force,
@@ -207,10 +207,10 @@ fn claim_op() -> impl Strategy<Value = ClaimOp> {
 fn auto_claim_op() -> impl Strategy<Value = GroupOp> {
     let count = prop_oneof![1..5u64, 1..200u64];
     (0..4u8, 0..120u64, count, pick(), shown()).prop_map(
-        |(consumer, min_idle, count, start, shown)| {
+        |(consumer, idle_min, count, start, shown)| {
             let ask = AutoClaim {
                 start: StreamId::MIN,
-                min_idle: Millis(min_idle),
+                idle_min: Millis(idle_min),
                 count_max: count,
                 shown,
             };
@@ -441,7 +441,7 @@ impl Pair {
                 let ids = op.ids.iter().map(|pick| self.id(pick)).collect::<Vec<_>>();
                 let claim = Claim {
                     ids: &ids,
-                    min_idle: Millis(op.min_idle.into()),
+                    idle_min: Millis(op.idle_min.into()),
                     time: op.time,
                     deliveries: op.deliveries,
                     force: op.force,
