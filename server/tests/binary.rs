@@ -152,7 +152,8 @@ fn what_is_wrong_with_the_configuration_is_said_in_one_line() {
         (["--maxclients", "many"], "maxclients: argument"),
         (["--dir", "/no/such/place"], "name a directory that exists"),
         (["--no-such-option", "1"], "unknown option"),
-        (["--logfile", "/no/such/place/log"], "create it"),
+        (["--logfile", "/no/such/place/log"], "create its directory"),
+        (["--port=7000", "--save"], "write '--port VALUE'"),
         (["--appendonly", "yes"], "appendonly"),
         (["--unixsocket", "/no/such/place/socket"], "--unixsocket"),
     ] {
