@@ -526,14 +526,14 @@ async fn a_stranger_is_read_one_command_at_a_time() {
 /// after each, and the runtime looks at its sockets only once in some sixty polls while a task is
 /// ready: a client that pinged waited for all of them. Now the sockets are looked at before the task's
 /// next turn.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_client_whose_request_just_came_has_its_turn_before_one_that_yields() {
     let (near, far) = UnixStream::pair().unwrap();
     let reader = tokio::spawn(async move { far.readable().await });
     // It sleeps until something comes.
     tokio::task::yield_now().await;
     let mut turns = 0;
-    std::future::poll_fn(|cx| {
+    let busy = tokio::spawn(std::future::poll_fn(move |cx| {
         if turns == 0 {
             near.try_write(b"x").unwrap();
         }
@@ -544,8 +544,8 @@ async fn a_client_whose_request_just_came_has_its_turn_before_one_that_yields() 
         assert!(turns < SILENT_TURNS, "the other waits for the end");
         super::yield_turn(cx);
         Poll::Pending
-    })
-    .await;
+    }));
+    busy.await.unwrap();
 }
 
 /// Turns after which a server that has not answered never will.
