@@ -65,15 +65,18 @@ impl Batch {
         Request::new(&self.spans[spans_start..found.spans_end], bytes)
     }
 
-    /// The bytes of input up to the end of the request at `index`: what a caller drops when it has
-    /// executed that one and stops there.
+    /// The bytes of input that the first `count` requests take: what a caller drops when it has executed
+    /// those and stops there.
     ///
     /// # Panics
     ///
     /// If there are not so many requests.
     #[inline]
-    pub fn input_end(&self, index: usize) -> usize {
-        self.found[index].input_end
+    pub fn input_bytes(&self, count: usize) -> usize {
+        match count {
+            0 => 0,
+            count => self.found[count - 1].input_end,
+        }
     }
 
     /// Closes a request whose arguments are the spans since the last one.

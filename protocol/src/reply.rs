@@ -15,6 +15,16 @@ pub enum Version {
     Resp3,
 }
 
+impl Version {
+    /// What `HELLO` calls it.
+    pub const fn number(self) -> i64 {
+        match self {
+            Self::Resp2 => 2,
+            Self::Resp3 => 3,
+        }
+    }
+}
+
 /// Appends one reply to a connection's output.
 ///
 /// Each method writes one element. An aggregate is its header followed by exactly as many elements

@@ -244,3 +244,6 @@ impl Clients {
         self.by_number.is_empty()
     }
 }
+
+/// The only user there is.
+pub(crate) const USER: &str = "default";

@@ -101,11 +101,12 @@ impl CommandTable {
 
 #[cfg(test)]
 mod tests {
+    use tailrace_protocol::OwnedRequest;
+
     use super::CommandTable;
     use super::Lookup;
     use crate::commands::COMMANDS;
     use crate::config::Rename;
-    use tailrace_protocol::OwnedRequest;
 
     fn renamed(pairs: &[(&str, &str)]) -> CommandTable {
         let renames: Vec<Rename> = pairs

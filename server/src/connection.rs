@@ -264,10 +264,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             // It stopped early: what is left is found again.
             self.decoder.reset();
             self.is_runnable = true;
-            return match count {
-                0 => 0,
-                count => batch.input_end(count - 1),
-            };
+            return batch.input_bytes(count);
         }
         match decoded {
             Ok(used) => {
@@ -292,10 +289,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 // Found again once the wait is over.
                 self.decoder.reset();
                 self.is_runnable = true;
-                match batch.len() {
-                    0 => 0,
-                    count => batch.input_end(count - 1),
-                }
+                batch.input_bytes(batch.len())
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
+use tailrace_protocol::Version;
 use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
@@ -78,7 +79,7 @@ pub(crate) fn execute(
             state.stats.on_rejected(spec, &error);
             refuse(state, id, spec, &error, &mut reply);
             let is_shown = !state.monitors.is_empty();
-            if is_shown && let Some(spec) = spec.filter(|spec| spec.name == "exec") {
+            if is_shown && let Some(spec) = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
             }
@@ -105,7 +106,7 @@ fn refuse(
     error: &CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    if spec.is_some_and(|spec| spec.name == "exec") {
+    if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
         state.discard(id);
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
@@ -151,10 +152,7 @@ pub(crate) fn run(
 ) -> Step {
     let client = state.clients.at(id);
     let db = client.db;
-    // What is touched on purpose is touched.
-    state
-        .store
-        .set_no_touch(client.no_touch && spec.name != "touch");
+    state.store.set_no_touch(client.no_touch);
     state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
@@ -220,14 +218,16 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     if in_multi && spec.flags.has(Flags::NO_MULTI) {
         return refuse(not_in_multi(spec.name, state.store.settings().compat));
     }
+    // What it does itself, and what the commands do that it runs.
     let mut flags = spec.flags;
-    let runs_queue = in_multi && spec.name == "exec";
-    if runs_queue && let Some(transaction) = &client.transaction {
+    if flags.has(Flags::RUNS_QUEUE)
+        && let Some(transaction) = &client.transaction
+    {
         flags = flags | transaction.flags;
     }
     let restricted = client.is_subscriber()
-        && client.version == tailrace_protocol::Version::Resp2
-        && !is_subscriber_command(spec.name);
+        && client.version == Version::Resp2
+        && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
     let memory_max = state.config.settings().maxmemory_bytes;
     if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
@@ -247,7 +247,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     if is_held && !is_monitor {
         return Ok(Admitted::Hold);
     }
-    if in_multi && !runs_while_queueing(spec.name) {
+    if in_multi && !spec.flags.has(Flags::UNQUEUED) {
         return Ok(Admitted::Queue(spec));
     }
     Ok(Admitted::Run(spec))
@@ -296,25 +296,6 @@ fn identify(
 fn is_http(request: Request<'_>) -> bool {
     let name = request.get(0).unwrap_or_default();
     name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
-}
-
-fn is_subscriber_command(name: &str) -> bool {
-    matches!(
-        name,
-        "ping"
-            | "subscribe"
-            | "ssubscribe"
-            | "psubscribe"
-            | "unsubscribe"
-            | "sunsubscribe"
-            | "punsubscribe"
-            | "quit"
-            | "reset"
-    )
-}
-
-fn runs_while_queueing(name: &str) -> bool {
-    matches!(name, "exec" | "discard" | "quit" | "reset")
 }
 
 fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {

@@ -264,7 +264,7 @@ impl Engine {
         input: &[u8],
         batch: &Batch,
         received: usize,
-        mut now: Now,
+        now: Now,
         replies: &mut Replies,
     ) -> Executed {
         if state.fault.is_some() {
@@ -281,6 +281,33 @@ impl Engine {
         if received > 0 && state.limit_input(id, input.len()) {
             return Executed::GONE;
         }
+        let Some(count) = self.run_batch(state, id, input, batch, now, replies) else {
+            return Executed::GONE;
+        };
+        let limits = InputLimits::of(state, id);
+        let client = state.clients.at(id);
+        let verdict = Verdict::of(client);
+        client.out = std::mem::take(&mut replies.out);
+        client.input_bytes = input.len() - batch.input_bytes(count);
+        client.has_more_input = verdict == Verdict::Waiting && client.input_bytes > 0;
+        Executed {
+            count,
+            verdict,
+            limits: Some(limits),
+        }
+    }
+
+    /// Runs commands until one waits, the client is to be closed, or the batch is at its end or has
+    /// replied enough. Says how many are done with, or nothing if the client was ended.
+    fn run_batch(
+        &self,
+        state: &mut State,
+        id: ClientId,
+        input: &[u8],
+        batch: &Batch,
+        mut now: Now,
+        replies: &mut Replies,
+    ) -> Option<usize> {
         let client = state.clients.at(id);
         let Replies { out, whole } = replies;
         *out = std::mem::take(&mut client.out);
@@ -311,9 +338,7 @@ impl Engine {
             }
             serve::settle(state, now);
             // Another client's command may have ended this one, if the gate opened.
-            let Some(client) = state.clients.get_mut(id) else {
-                return Executed::GONE;
-            };
+            let client = state.clients.get_mut(id)?;
             out.append(&mut client.out);
             *whole = out.len();
             verdict = Verdict::of(client);
@@ -322,20 +347,7 @@ impl Engine {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.now().mono, None, stats);
         }
-        let done_bytes = match count {
-            0 => 0,
-            count => batch.input_end(count - 1),
-        };
-        let limits = InputLimits::of(state, id);
-        let client = state.clients.at(id);
-        client.out = std::mem::take(out);
-        client.input_bytes = input.len() - done_bytes;
-        client.has_more_input = verdict == Verdict::Waiting && client.input_bytes > 0;
-        Executed {
-            count,
-            verdict,
-            limits: Some(limits),
-        }
+        Some(count)
     }
 
     /// Reads the clock for what follows, and for what ran since it read `before`. Gives how long the

@@ -1,8 +1,8 @@
 //! What this server is, as `INFO` and `HELLO` tell it.
 
+use tailrace_storage::Compat;
 use tailrace_storage::UnixMicros;
 
-use crate::config::Compat;
 use crate::config::Settings;
 
 /// The version of this program.

@@ -200,6 +200,12 @@ impl Flags {
     pub const MAY_REPLICATE: Self = Self(1 << 19);
     /// Needs the configuration's permission. Not listed.
     pub const PROTECTED: Self = Self(1 << 20);
+    /// Allowed to a RESP2 connection that listens to channels. Not listed.
+    pub const SUBSCRIBED: Self = Self(1 << 21);
+    /// Runs at once inside a transaction, where other commands are queued. Not listed.
+    pub const UNQUEUED: Self = Self(1 << 22);
+    /// Runs what a transaction has queued. Not listed.
+    pub const RUNS_QUEUE: Self = Self(1 << 23);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[

@@ -18,7 +18,6 @@ use crate::client::ClientId;
 use crate::client::Clients;
 use crate::command_log::CommandLog;
 use crate::command_table::CommandTable;
-use crate::config::Compat;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
@@ -148,10 +147,7 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
-        store.compat = match settings.compat {
-            Compat::Valkey => tailrace_storage::Compat::Valkey,
-            Compat::Redis => tailrace_storage::Compat::Redis,
-        };
+        store.compat = settings.compat;
         let is_notifying = settings.notify_keyspace_events.is_active();
         self.store.set_record_all(is_notifying);
         // What is due by the new settings is found out at once.

@@ -3,19 +3,10 @@
 //! Both are counters and not counts: they stay right only as long as nothing was deleted in the
 //! part that they speak of, and are unknown otherwise.
 
+use crate::compat::Compat;
 use crate::group::Group;
 use crate::id::StreamId;
 use crate::stream::Stream;
-
-/// Which of two servers to agree with where they differ.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Compat {
-    /// Valkey 9.1.
-    #[default]
-    Valkey,
-    /// Redis 8.6.
-    Redis,
-}
 
 impl Compat {
     /// What is kept of a number of entries read that somebody says: Redis takes no more than were added.

@@ -20,8 +20,8 @@ pub use self::strings::{
 };
 
 use crate::change::{Change, Changes, Event};
+use crate::compat::Compat;
 use crate::keyspace::{Keyspace, RecordIndex};
-use crate::lag::Compat;
 use crate::node::NodeLimits;
 use crate::rng::Rng;
 use crate::stream::Stream;

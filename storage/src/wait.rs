@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::BinaryHeap;
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::ops::Bound;
 
 use crate::time::Instant;
@@ -133,11 +132,6 @@ impl WaitList {
         Some(wants)
     }
 
-    /// What a waiter wants, while it waits.
-    pub fn wants(&self, id: WaiterId) -> Option<&Wants> {
-        self.waiters.get(&id).map(|waiter| &waiter.wants)
-    }
-
     /// How many wait.
     pub fn len(&self) -> usize {
         self.waiters.len()
@@ -172,14 +166,14 @@ impl WaitList {
         (deadline <= now).then_some(id)
     }
 
-    /// The consumers that wait for `group` on `key`.
-    pub fn consumers(&self, db: usize, key: &[u8], group: &[u8]) -> HashSet<&[u8]> {
+    /// The consumers that wait for `group` on `key`, the longest waiting first. One that waits twice
+    /// comes twice.
+    pub fn consumers(&self, db: usize, key: &[u8], group: &[u8]) -> impl Iterator<Item = &[u8]> {
         let lane = self.lane(db, key, group);
         lane.into_iter()
             .flat_map(|lane| &lane.waiters)
             .filter_map(|id| self.waiters[id].wants.reader.as_ref())
             .map(|reader| &reader.consumer[..])
-            .collect()
     }
 
     /// Remembers that a consumer of `group` was deleted, in case it waits.

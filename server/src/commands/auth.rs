@@ -12,6 +12,7 @@ use tailrace_protocol::ReplyWriter;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::client::USER;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::spec::Acl;
@@ -51,7 +52,7 @@ fn run(
         None if call.state.config.settings().requirepass.is_none() => {
             return Err(ClientError::NoPasswordSet.into());
         }
-        None => (DEFAULT_USER, first),
+        None => (USER.as_bytes(), first),
     };
 
     authenticate(call, user, password)?;
@@ -70,7 +71,7 @@ pub(super) fn authenticate(
         None => true,
         Some(right) => is_same(right, password),
     };
-    if user != DEFAULT_USER || !is_right {
+    if user != USER.as_bytes() || !is_right {
         return Err(ClientError::WrongPassword.into());
     }
     call.client().authenticated = true;
@@ -86,6 +87,3 @@ fn is_same(right: &[u8], given: &[u8]) -> bool {
     }
     difference == 0
 }
-
-/// The only user.
-const DEFAULT_USER: &[u8] = b"default";

@@ -21,7 +21,8 @@ pub(super) const SPEC: Spec = Spec {
         .and(Flags::LOADING)
         .and(Flags::STALE)
         .and(Flags::FAST)
-        .and(Flags::ALLOW_BUSY),
+        .and(Flags::ALLOW_BUSY)
+        .and(Flags::UNQUEUED),
     acl: Acl::TRANSACTION,
     group: Group::Transactions,
     summary: "Drops the commands that a transaction has queued.",

@@ -28,7 +28,9 @@ pub(super) const SPEC: Spec = Spec {
     flags: Flags::NOSCRIPT
         .and(Flags::LOADING)
         .and(Flags::STALE)
-        .and(Flags::SKIP_COMMANDLOG),
+        .and(Flags::SKIP_COMMANDLOG)
+        .and(Flags::UNQUEUED)
+        .and(Flags::RUNS_QUEUE),
     acl: Acl::TRANSACTION,
     group: Group::Transactions,
     summary: "Executes the commands that a transaction has queued.",

@@ -107,17 +107,13 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let settings = call.state.config.settings();
     let compat = settings.compat;
     let identity = Identity::of(settings);
-    let protocol = match reply.version() {
-        Version::Resp2 => 2,
-        Version::Resp3 => 3,
-    };
     reply.map(7);
     reply.bulk(b"server");
     reply.bulk(identity.server.as_bytes());
     reply.bulk(b"version");
     reply.bulk(identity.version.as_bytes());
     reply.bulk(b"proto");
-    reply.integer(protocol);
+    reply.integer(reply.version().number());
     reply.bulk(b"id");
     reply.unsigned(call.id.number);
     reply.bulk(b"mode");

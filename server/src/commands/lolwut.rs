@@ -3,11 +3,11 @@
 //! Replies with a drawing, and the version below it.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::config::Compat;
 use crate::error::CommandError;
 use crate::server_info;
 use crate::spec::Acl;

@@ -21,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "ping",
     arity: -1,
     syntax: "[message]",
-    flags: Flags::FAST,
+    flags: Flags::FAST.and(Flags::SUBSCRIBED),
     acl: Acl::CONNECTION,
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
     group: Group::Connection,

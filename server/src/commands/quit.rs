@@ -21,7 +21,9 @@ pub(super) const SPEC: Spec = Spec {
         .and(Flags::STALE)
         .and(Flags::FAST)
         .and(Flags::NO_AUTH)
-        .and(Flags::ALLOW_BUSY),
+        .and(Flags::ALLOW_BUSY)
+        .and(Flags::SUBSCRIBED)
+        .and(Flags::UNQUEUED),
     acl: Acl::CONNECTION,
     group: Group::Connection,
     summary: "Closes the connection.",

@@ -63,7 +63,8 @@ pub(super) const SSUBSCRIBE: Spec = Spec {
 const FLAGS: Flags = Flags::PUBSUB
     .and(Flags::NOSCRIPT)
     .and(Flags::LOADING)
-    .and(Flags::STALE);
+    .and(Flags::STALE)
+    .and(Flags::SUBSCRIBED);
 
 fn subscribe(
     call: &mut Call<'_>,

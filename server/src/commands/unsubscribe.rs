@@ -55,7 +55,8 @@ pub(super) const SUNSUBSCRIBE: Spec = Spec {
 const FLAGS: Flags = Flags::PUBSUB
     .and(Flags::NOSCRIPT)
     .and(Flags::LOADING)
-    .and(Flags::STALE);
+    .and(Flags::STALE)
+    .and(Flags::SUBSCRIBED);
 
 fn unsubscribe(
     call: &mut Call<'_>,

@@ -41,7 +41,6 @@ pub use self::limits::OutputLimits;
 pub(crate) use self::load::Loader;
 pub use self::set::Changed;
 pub use self::set::SetError;
-pub use self::settings::Compat;
 pub use self::settings::LogLevel;
 pub use self::settings::Settings;
 pub use self::settings::Trust;

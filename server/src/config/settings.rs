@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tailrace_storage::Compat;
+
 use super::events::EventClasses;
 use super::limits::OutputLimit;
 use super::limits::OutputLimits;
@@ -94,15 +96,6 @@ pub enum LogLevel {
     Warning,
     /// Nothing at all.
     Nothing,
-}
-
-/// Which of two servers to follow where they differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compat {
-    /// Valkey.
-    Valkey,
-    /// Redis.
-    Redis,
 }
 
 impl Settings {

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use super::Compat;
+use tailrace_storage::Compat;
+
 use super::Config;
 use super::EventClasses;
 use super::LogLevel;

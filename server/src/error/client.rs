@@ -131,13 +131,13 @@ impl ClientError {
             Self::DbOutside { filter, db_max } => {
                 format!("ERR {filter} number should be between 0 and {db_max}")
             }
-            fixed => return fixed.text().into(),
+            fixed => return fixed.fixed_text().into(),
         };
         named.into()
     }
 
     /// The texts that name nothing.
-    fn text(&self) -> &'static str {
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::NoAuth => "NOAUTH Authentication required.",
             Self::Monitoring => "ERR Replica can't interact with the keyspace",

@@ -58,12 +58,12 @@ impl KeyspaceError {
             Self::ExpireTime(command) => {
                 format!("ERR invalid expire time in '{command}' command").into()
             }
-            fixed => fixed.text().into(),
+            fixed => fixed.fixed_text().into(),
         }
     }
 
     /// The texts that name nothing.
-    fn text(&self) -> &'static str {
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::InvalidCursor => "ERR invalid cursor",
             Self::NoValuesOutsideHscan => "ERR NOVALUES option can only be used in HSCAN",

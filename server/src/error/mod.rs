@@ -2,7 +2,7 @@
 //!
 //! The `Display` of [`CommandError`] **is** the wire text, without the leading `-`. Clients match on
 //! it, so a changed word is a breaking change, and each text has a transcript. What concerns one
-//! family of commands is in a file beside this one. Each type has its words in two places: `text` has
+//! family of commands is in a file beside this one. Each type has its words in two places: `fixed_text` has
 //! those that are always the same, `wire` those that repeat something.
 
 mod client;
@@ -135,12 +135,12 @@ impl CommandError {
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
             Self::Server(error) => error.wire(),
-            fixed => fixed.text().into(),
+            fixed => fixed.fixed_text().into(),
         }
     }
 
     /// The texts that name nothing.
-    fn text(&self) -> &'static str {
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::Syntax => "ERR syntax error",
             Self::NotAnInteger => "ERR value is not an integer or out of range",

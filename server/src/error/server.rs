@@ -71,12 +71,12 @@ impl ServerError {
                 [b"ERR No samples available for event '", text(event), b"'"].concat()
             }
             Self::NoSuchCategory(name) => [b"ERR Unknown category '", text(name), b"'"].concat(),
-            fixed => fixed.text().into(),
+            fixed => fixed.fixed_text().into(),
         }
     }
 
     /// The texts that name nothing.
-    fn text(&self) -> &'static str {
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::NoSuchCommand => "ERR Invalid command specified",
             Self::WithoutKeys => "ERR The command has no key arguments",

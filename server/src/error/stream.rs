@@ -1,6 +1,6 @@
 //! Errors of the commands on streams.
 
-use super::echo;
+use crate::args::text;
 
 /// Why a command on a stream failed. Some texts repeat names that a client chose.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -107,14 +107,14 @@ impl StreamError {
             }
             Self::NoSuchGroup { group, key } => [
                 b"NOGROUP No such consumer group '",
-                shown(group),
+                text(group),
                 b"' for key name '",
-                shown(key),
+                text(key),
                 b"'",
             ]
             .concat(),
             Self::UnknownClaimOption(option) => {
-                [b"ERR Unrecognized XCLAIM option '", shown(option), b"'"].concat()
+                [b"ERR Unrecognized XCLAIM option '", text(option), b"'"].concat()
             }
             Self::MinIdle { command } => {
                 format!("ERR Invalid min-idle-time argument for {command}").into()
@@ -133,12 +133,12 @@ impl StreamError {
                  new messages. The {id} ID would just return an empty result set."
             )
             .into(),
-            fixed => fixed.text().into(),
+            fixed => fixed.fixed_text().into(),
         }
     }
 
     /// The texts that name nothing.
-    fn text(&self) -> &'static str {
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::IdZero => "ERR The ID specified in XADD must be greater than 0-0",
             Self::IdNotGreater => {
@@ -210,16 +210,11 @@ impl StreamError {
 fn no_group(key: &[u8], group: &[u8], end: &[u8]) -> Vec<u8> {
     [
         b"NOGROUP No such key '",
-        shown(key),
+        text(key),
         b"' or consumer group '",
-        shown(group),
+        text(group),
         b"'",
         end,
     ]
     .concat()
-}
-
-/// A name, in full.
-fn shown(name: &[u8]) -> &[u8] {
-    echo(name, usize::MAX)
 }

@@ -1,9 +1,9 @@
 //! Operations on keys of any type: being there, being listed, being due.
 
 use crate::change::Event;
+use crate::compat::Compat;
 use crate::expire::{ExpireCondition, ExpireOutcome, Lifetime};
 use crate::keyspace::{Keyspace, RecordIndex, Step};
-use crate::lag::Compat;
 use crate::store::Store;
 use crate::time::{Millis, UnixMillis};
 use crate::value::{Encoding, Value, ValueKind};

@@ -1,10 +1,9 @@
 //! Operations on strings.
 
 use crate::change::Event;
+use crate::compat::Compat;
 use crate::fields::Part;
-use crate::integer::Digits;
 use crate::keyspace::RecordIndex;
-use crate::lag::Compat;
 use crate::store::Store;
 use crate::strings::StringValue;
 use crate::time::UnixMillis;
@@ -270,10 +269,7 @@ impl Store {
             (SetCondition::Missing, found) => found.is_none(),
             (SetCondition::Exists, found) => found.is_some(),
             (SetCondition::Equals(_), None) => false,
-            (SetCondition::Equals(expected), Some(at)) => {
-                let mut digits = Digits::default();
-                self.string_at(db, at)?.bytes_with(&mut digits) == expected
-            }
+            (SetCondition::Equals(expected), Some(at)) => *self.string_at(db, at)? == *expected,
         })
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::autoclaim::{AutoClaim, AutoClaimed};
 use crate::claim::{Claim, ClaimShown, ClaimTime};
+use crate::compat::Compat;
 use crate::deliver::{Delivered, HistoryEntry, Tracking};
 use crate::id::{IdRequest, StreamId};
-use crate::lag::Compat;
 use crate::stream::{AppendError, SetIdError};
 use crate::time::UnixMillis;
 

@@ -9,9 +9,9 @@ use super::model::{Model, ModelGroup};
 use super::*;
 use crate::autoclaim::AutoClaim;
 use crate::claim::{Claim, ClaimShown, ClaimTime};
+use crate::compat::Compat;
 use crate::deliver::Tracking;
 use crate::group::Presence;
-use crate::lag::Compat;
 
 use crate::pending::PendingFilter;
 use crate::time::Millis;

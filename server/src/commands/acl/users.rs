@@ -8,6 +8,7 @@ use tailrace_protocol::ReplyWriter;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::client::USER;
 use crate::error::CommandError;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -62,7 +63,7 @@ fn getuser(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if args.bytes()? != DEFAULT {
+    if args.bytes()? != USER.as_bytes() {
         reply.null();
         return Ok(Flow::Done);
     }
@@ -106,7 +107,7 @@ fn list(
 
 fn users(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     reply.array(1);
-    reply.bulk(DEFAULT);
+    reply.bulk(USER.as_bytes());
     Ok(Flow::Done)
 }
 
@@ -115,12 +116,10 @@ fn whoami(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    reply.bulk(DEFAULT);
+    reply.bulk(USER.as_bytes());
     Ok(Flow::Done)
 }
 
 fn has_password(call: &Call<'_>) -> bool {
     call.state.config.settings().requirepass.is_some()
 }
-
-const DEFAULT: &[u8] = b"default";

@@ -10,7 +10,6 @@
 use std::fmt::Display;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_protocol::Version;
 use tailrace_storage::Instant;
 
 use super::FLAGS;
@@ -22,6 +21,7 @@ use crate::args::text;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::client::Client;
+use crate::client::USER;
 use crate::error::CommandError;
 use crate::spec::Acl;
 use crate::spec::Flags;
@@ -145,15 +145,9 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("tot-mem", client.memory_bytes());
     line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
-    line.field("user", "default");
+    line.field("user", USER);
     line.field("redir", -1);
-    line.field(
-        "resp",
-        match client.version {
-            Version::Resp2 => 2,
-            Version::Resp3 => 3,
-        },
-    );
+    line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
     line.field("tot-net-in", client.bytes_in);

@@ -10,6 +10,7 @@ use crate::args::text;
 use crate::call::Call;
 use crate::client::Client;
 use crate::client::ClientId;
+use crate::client::USER;
 use crate::error::ClientError;
 use crate::error::CommandError;
 
@@ -134,7 +135,7 @@ impl<'a> Filters<'a> {
         if is("type") {
             self.kind = Some(Kind::parse(value)?);
         } else if is("user") {
-            if value != b"default" {
+            if value != USER.as_bytes() {
                 return Err(ClientError::NoSuchUser(text(value).to_vec()).into());
             }
             self.is_user = Some(());

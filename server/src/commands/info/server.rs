@@ -1,8 +1,9 @@
 //! The section about the program and its host.
 
+use tailrace_storage::Compat;
+
 use super::text::Text;
 use crate::call::Call;
-use crate::config::Compat;
 use crate::process;
 use crate::server_info;
 

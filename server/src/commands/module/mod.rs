@@ -6,11 +6,11 @@
 mod help;
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::config::Compat;
 use crate::error::CommandError;
 use crate::spec::Flags;
 use crate::spec::Group;

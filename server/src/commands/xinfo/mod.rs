@@ -91,7 +91,7 @@ struct Waiting<'a>(HashSet<&'a [u8]>);
 
 impl<'a> Waiting<'a> {
     fn of(waits: &'a WaitList, db: usize, key: &[u8], group: &[u8]) -> Self {
-        Self(waits.consumers(db, key, group))
+        Self(waits.consumers(db, key, group).collect())
     }
 
     fn presence(&self, consumer: &[u8]) -> Presence {
