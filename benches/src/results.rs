@@ -28,6 +28,8 @@ pub(crate) struct Series {
 pub(crate) struct Row {
     /// The name of the workload.
     pub(crate) name: &'static str,
+    /// What it does, in a few words.
+    pub(crate) brief: &'static str,
     /// What it asks, for people.
     pub(crate) question: &'static str,
     /// The unit of its figures.
@@ -162,6 +164,7 @@ pub(crate) mod tests {
     pub(crate) fn row(unit: Unit, subject: &[f64], against: &[f64]) -> Row {
         Row {
             name: "add/p16",
+            brief: "XADD, 16 in each write",
             question: "How fast?",
             unit,
             subject: series(subject),

@@ -21,18 +21,18 @@ use crate::workloads::ALL;
 use crate::workloads::Site;
 use crate::workloads::Workload;
 
-/// Compares two servers as the options say: writes a table to standard output, and a JSON file and a
-/// chart to the folder that they name.
+/// Compares two servers as the options say: writes a table to `out`, and a JSON file and a chart to the
+/// folder that they name.
 ///
 /// # Errors
 ///
 /// - [`Fault::Usage`] if no workload has such a name, or a server is on another machine.
 /// - [`Fault::NoProgram`], [`Fault::NotReady`] if a server cannot be started.
 /// - Whatever goes wrong in a run ends the comparison: nothing is reported then.
-pub fn run(options: &Options) -> Result<(), Fault> {
+pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
     let workloads = chosen(&options.only)?;
     if options.list {
-        say(&report::list(&workloads));
+        say(out, &report::list(&workloads));
         return Ok(());
     }
     fs::create_dir_all(&options.out)
@@ -57,16 +57,16 @@ pub fn run(options: &Options) -> Result<(), Fault> {
     let results = bench.end(rows);
 
     let paths = report::write(&results, &options.out)?;
-    say(&format!("{}\n", report::table(&results)));
+    say(out, &format!("{}\n", report::table(&results)));
     for path in paths {
-        say(&format!("wrote {}\n", path.display()));
+        say(out, &format!("wrote {}\n", path.display()));
     }
     Ok(())
 }
 
 /// Whoever reads may have seen enough, as `head` does; the files are there all the same.
-fn say(text: &str) {
-    drop(std::io::stdout().write_all(text.as_bytes()));
+fn say(out: &mut impl Write, text: &str) {
+    drop(out.write_all(text.as_bytes()));
 }
 
 fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
@@ -124,6 +124,7 @@ impl<'a> Bench<'a> {
         }
         Ok(Row {
             name: workload.name(),
+            brief: workload.brief(),
             question: workload.question(),
             unit: workload.unit(),
             subject: Series::new(subject),

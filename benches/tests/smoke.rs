@@ -23,7 +23,16 @@ use tailrace_benches::run;
 fn a_comparison_ends_with_figures_of_every_workload() {
     let out = folder("figures");
 
-    run(&options(start(Faulty::No), start(Faulty::No), &out)).unwrap();
+    let mut table = Vec::new();
+
+    run(
+        &options(start(Faulty::No), start(Faulty::No), &out),
+        &mut table,
+    )
+    .unwrap();
+
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.contains("add/p16"), "{table}");
 
     let json = fs::read_to_string(out.join("side-by-side.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -47,7 +56,12 @@ fn a_comparison_ends_with_figures_of_every_workload() {
 fn a_server_that_replies_with_an_error_has_no_figure() {
     let out = folder("error");
 
-    let fault = run(&options(start(Faulty::No), start(Faulty::Add), &out)).unwrap_err();
+    let options = options(start(Faulty::No), start(Faulty::Add), &out);
+    let mut table = Vec::new();
+
+    let fault = run(&options, &mut table).unwrap_err();
+
+    assert!(table.is_empty());
 
     assert!(
         matches!(&fault, Fault::Run { source, .. } if matches!(**source, Fault::ErrorReply(_)))

@@ -4,7 +4,8 @@
     python worker.py NAME [HOST:PORT [CLAIM_AFTER_MS]]
 
 A name must outlive the process (a host name, a pod's ordinal): by its name a worker that was killed
-finds what it had in hand.
+finds what it had in hand. The process ends when it cannot reach the server any more; let whatever
+supervises it start it again, under the same name.
 
 Every order is handled at least once, and its effect is counted exactly once. How:
 
@@ -182,8 +183,14 @@ class Worker:
 def main():
     options = argparse.ArgumentParser(description="Ships orders from a stream.")
     options.add_argument("name", help="this consumer's name; the same after a restart")
-    options.add_argument("address", nargs="?", default="127.0.0.1:6379")
-    options.add_argument("claim_after_ms", nargs="?", type=int, default=30_000)
+    options.add_argument("address", nargs="?", default="127.0.0.1:6379", help="HOST:PORT")
+    options.add_argument(
+        "claim_after_ms",
+        nargs="?",
+        type=int,
+        default=30_000,
+        help="entries that are pending for longer are taken from their consumer",
+    )
     options = options.parse_args()
 
     logging.basicConfig(format="%(message)s")

@@ -1,6 +1,7 @@
 //! What the server remembers about each connection, and the table of all of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use tailrace_protocol::Version;
@@ -143,6 +144,13 @@ impl Client {
     /// Whether a command of its waits, for a key, a time or the gate.
     pub fn is_blocked(&self) -> bool {
         self.waiter.is_some() || self.gated
+    }
+}
+
+/// As log lines name it.
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "client {} ({})", self.id.number, self.addr)
     }
 }
 

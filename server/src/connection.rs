@@ -129,7 +129,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 Turn::End => return Poll::Ready(()),
             }
         }
-        cx.waker().wake_by_ref();
+        yield_turn(cx);
         Poll::Pending
     }
 
@@ -334,6 +334,15 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         self.input.drain(..self.head);
         self.head = 0;
     }
+}
+
+/// Has the task polled again once all others that are ready had their turn, those included whose
+/// sockets became ready meanwhile. Waking oneself would come before the sockets are looked at, so
+/// that one client's long pipeline would be executed as a whole.
+pub(crate) fn yield_turn(cx: &mut Context<'_>) {
+    let turn = std::pin::pin!(tokio::task::yield_now());
+    // The runtime has the waker now, and keeps it for as long as it takes.
+    let _ = turn.poll(cx);
 }
 
 /// The read buffer of a thread.

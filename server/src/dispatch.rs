@@ -70,8 +70,9 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
-            tracing::warn!("closing a client that speaks HTTP, which may be an attack");
-            state.clients.at(id).closing = true;
+            let client = state.clients.at(id);
+            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
+            client.closing = true;
             Step::Done
         }
         Err((spec, error)) => {

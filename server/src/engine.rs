@@ -140,7 +140,9 @@ impl Engine {
             }
             state.stats.connections += 1;
             let id = state.clients.insert(|id| make(id, now));
-            state.clients.at(id).authenticated = state.config.settings().requirepass.is_none();
+            let client = state.clients.at(id);
+            client.authenticated = state.config.settings().requirepass.is_none();
+            tracing::debug!("{client} connected");
             state.schedule_idle(now.mono);
             Ok((id, InputLimits::of(state, id)))
         })
@@ -201,6 +203,7 @@ impl Engine {
             let Some(client) = state.clients.get_mut(id) else {
                 return;
             };
+            tracing::debug!("{client} broke the protocol: {error}");
             client.closing = true;
             if client.reply_mode == ReplyMode::On {
                 let mut reply = ReplyWriter::new(&mut client.out, client.version);

@@ -8,6 +8,7 @@
 //! Two locks keep the engine out of the way of system calls: `pending` is held for a copy only, and
 //! `sink`, which is held while the socket takes bytes, is never asked for under the engine's lock.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicUsize;
@@ -17,6 +18,8 @@ use std::task::Poll;
 use std::task::Waker;
 
 use parking_lot::Mutex;
+
+use crate::connection::yield_turn;
 
 /// The writing half of a socket.
 pub(crate) trait Outlet: Send {
@@ -30,7 +33,7 @@ pub(crate) trait Outlet: Send {
 /// One client's outgoing queue, and how to wake its connection's task.
 pub(crate) struct Link {
     /// What was handed over and is not in the sink yet.
-    pending: Mutex<Vec<u8>>,
+    pending: Mutex<Chunks>,
     sink: Mutex<Sink>,
     /// The bytes that wait in `pending` and in `sink`.
     waiting: AtomicUsize,
@@ -66,7 +69,7 @@ impl Link {
     /// A link to a socket.
     pub(crate) fn new(outlet: Box<dyn Outlet>) -> Self {
         Self {
-            pending: Mutex::new(Vec::new()),
+            pending: Mutex::new(Chunks::default()),
             sink: Mutex::new(Sink {
                 outlet,
                 queue: Vec::new(),
@@ -90,11 +93,7 @@ impl Link {
             return 0;
         }
         let added = out.len();
-        if pending.is_empty() {
-            std::mem::swap(&mut *pending, out);
-        } else {
-            pending.append(out);
-        }
+        pending.append(out);
         self.waiting.fetch_add(added, Ordering::AcqRel) + added
     }
 
@@ -131,7 +130,7 @@ impl Link {
             Turn::Done => Poll::Ready(Ok(())),
             Turn::Full => Poll::Pending,
             Turn::Over => {
-                cx.waker().wake_by_ref();
+                yield_turn(cx);
                 Poll::Pending
             }
             Turn::Broken => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
@@ -210,7 +209,7 @@ impl Link {
     fn fail(&self, sink: &mut Sink) {
         let mut pending = self.pending.lock();
         self.broken.store(true, Ordering::Release);
-        *pending = Vec::new();
+        *pending = Chunks::default();
         sink.queue = Vec::new();
         sink.head = 0;
         self.waiting.store(0, Ordering::Release);
@@ -223,17 +222,51 @@ impl Sink {
     }
 
     /// Takes all that was handed over. Whether there was anything.
-    fn refill(&mut self, pending: &Mutex<Vec<u8>>) -> bool {
+    fn refill(&mut self, pending: &Mutex<Chunks>) -> bool {
         self.head = 0;
         self.queue.clear();
         self.queue.shrink_to(IDLE_BYTES_MAX);
-        std::mem::swap(&mut *pending.lock(), &mut self.queue);
+        pending.lock().take(&mut self.queue);
         !self.queue.is_empty()
+    }
+}
+
+/// Bytes that wait, in chunks: what piles up for a client that does not read is never copied to make
+/// room for more, which would hold up everybody, and its memory goes back as it leaves.
+#[derive(Default)]
+struct Chunks {
+    /// What was handed over first. None is empty.
+    full: VecDeque<Vec<u8>>,
+    last: Vec<u8>,
+}
+
+impl Chunks {
+    /// Moves `bytes` to the end, and leaves it empty.
+    fn append(&mut self, bytes: &mut Vec<u8>) {
+        if self.last.is_empty() {
+            std::mem::swap(&mut self.last, bytes);
+        } else if self.last.len() + bytes.len() <= CHUNK_BYTES_MAX {
+            self.last.append(bytes);
+        } else {
+            let bytes = std::mem::take(bytes);
+            self.full
+                .push_back(std::mem::replace(&mut self.last, bytes));
+        }
+    }
+
+    /// Puts the first chunk, if there is any, into `chunk`, which is empty.
+    fn take(&mut self, chunk: &mut Vec<u8>) {
+        match self.full.pop_front() {
+            Some(first) => *chunk = first,
+            None => std::mem::swap(&mut self.last, chunk),
+        }
     }
 }
 
 /// How much an idle client's queue may keep allocated: a few small replies.
 const IDLE_BYTES_MAX: usize = 4 * 1_024;
+/// Up to this size, what is handed over is put together, so that one write sends it.
+const CHUNK_BYTES_MAX: usize = 256 * 1_024;
 /// How much is written for one client before others get their turn.
 const TURN_BYTES_MAX: usize = 1_024 * 1_024;
 
@@ -312,6 +345,34 @@ mod tests {
         link.enqueue(&mut vec![b'x'; TURN_BYTES_MAX + 1]);
         assert!(link.poll_flush(&mut cx).is_pending());
         assert_eq!(link.waiting(), 1);
+    }
+
+    #[test]
+    fn what_piles_up_stays_in_order_and_in_chunks() {
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let room = Arc::new(AtomicUsize::new(1));
+        let link = Link::new(Box::new(Slow {
+            taken: Arc::clone(&taken),
+            at_once: usize::MAX,
+            room: Arc::clone(&room),
+        }));
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut sent = Vec::new();
+        for (byte, len) in [10, CHUNK_BYTES_MAX, 1, 3 * CHUNK_BYTES_MAX, 5, 5]
+            .into_iter()
+            .enumerate()
+        {
+            let bytes = vec![u8::try_from(byte).unwrap(); len];
+            sent.extend_from_slice(&bytes);
+            link.enqueue(&mut bytes.clone());
+            assert!(link.poll_flush(&mut cx).is_pending());
+        }
+        assert_eq!(link.pending.lock().full.len(), 3);
+        assert_eq!(link.waiting(), sent.len() - 1);
+        room.store(usize::MAX, Ordering::Relaxed);
+        while link.poll_flush(&mut cx).is_pending() {}
+        assert!(*taken.lock() == sent);
+        assert_eq!(link.waiting(), 0);
     }
 
     #[test]

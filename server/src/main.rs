@@ -21,7 +21,8 @@ fn main() -> ExitCode {
     let config = match started {
         Ok(Start::Run(config)) => *config,
         Ok(Start::Print(text)) => {
-            println!("{text}");
+            // Whoever pipes it into a program that reads its first lines does not want the rest.
+            let _ = writeln!(std::io::stdout(), "{text}");
             return ExitCode::SUCCESS;
         }
         Err(error) => return fail(&error),
@@ -41,6 +42,7 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
     let set_log_level = startup::log_to(config.settings())?;
     startup::change_dir(config.settings())?;
     startup::raise_open_files(&mut config);
+    let has_log_file = !config.settings().logfile.is_empty();
     let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.settings().threads)
@@ -53,29 +55,36 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let builder = Server::builder().config(config).on_log_level(set_log_level);
         let server = builder.start().await?;
-        announce(&server);
+        let ready = ready(&server);
+        announce(&ready);
+        if has_log_file {
+            tracing::info!("{ready}");
+        }
         tokio::select! {
             _ = terminate.recv() => tracing::info!("SIGTERM: answering what was read, then ending"),
             _ = interrupt.recv() => tracing::info!("SIGINT: answering what was read, then ending"),
             () = server.ended() => tracing::info!("SHUTDOWN: answering what was read, then ending"),
         }
         server.stop().await;
-        tracing::info!("bye");
+        tracing::info!("ended");
         Ok(())
     })
 }
 
 /// One line that a test can wait for.
-fn announce(server: &Server) {
+fn ready(server: &Server) -> String {
     let mut addresses: Vec<String> = server.addrs().iter().map(ToString::to_string).collect();
     addresses.extend(server.unix_path().map(str::to_owned));
-    let mut stdout = std::io::stdout().lock();
-    // Nobody may be listening to standard output; the server serves all the same.
-    let _ = writeln!(
-        stdout,
+    format!(
         "tailrace {}: Ready to accept connections on {} (data lives in memory only)",
         env!("CARGO_PKG_VERSION"),
         addresses.join(", ")
-    );
+    )
+}
+
+fn announce(ready: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Nobody may be listening to standard output; the server serves all the same.
+    let _ = writeln!(stdout, "{ready}");
     let _ = stdout.flush();
 }

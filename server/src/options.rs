@@ -112,6 +112,15 @@ impl<'a> CommandLine<'a> {
             return Err(error("option without a name; write '--name value'"));
         };
         let is_bare = words.len() == 1;
+        if let Some(end) = name.iter().position(|byte| *byte == b'=') {
+            let name = String::from_utf8_lossy(&name[..end]);
+            let problem = format!("name and value are two words; write '--{name} VALUE'");
+            return Err(ConfigError::new(
+                &Origin::CommandLine,
+                name.as_bytes(),
+                &problem,
+            ));
+        }
         // Scripts that build a command line from an empty list write `--save` and nothing.
         let is_followed = next.is_some_and(|next| !next.starts_with(b"--"));
         let is_empty_save = is_bare && name.eq_ignore_ascii_case(b"save") && !is_followed;
@@ -135,8 +144,13 @@ Usage: tailrace [CONFIG-FILE] [--NAME VALUE ...] [-]
        tailrace -v | --version
        tailrace -h | --help
 
-A configuration file has the syntax of redis.conf and valkey.conf. Every directive is an option, too;
-options come after the file and standard input, and the last word on a directive counts.
+Serves clients of Redis and Valkey, on 127.0.0.1 port 6379 unless told otherwise, until it gets SIGTERM,
+SIGINT or SHUTDOWN. Data lives in memory only. The first line on standard output says when it is ready and
+where it listens; log lines go to standard error.
+
+A configuration file is a redis.conf or valkey.conf, and each of its directives is an option, too. Options
+override standard input, which overrides the file. `redis-cli CONFIG GET '*'` lists the directives and
+their values.
 
 Examples:
        tailrace

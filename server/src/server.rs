@@ -19,6 +19,7 @@ use crate::clock::ManualClock;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::config::LogLevel;
+use crate::config::system_message;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -277,9 +278,11 @@ pub enum StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Runtime(source) => write!(f, "cannot start a thread: {source}"),
+            Self::Runtime(source) => {
+                write!(f, "cannot start a thread: {}", system_message(source))
+            }
             Self::Listen { address, source } => {
-                write!(f, "cannot listen on {address}: {source}")?;
+                write!(f, "cannot listen on {address}: {}", system_message(source))?;
                 match source.kind() {
                     io::ErrorKind::AddrInUse => f.write_str(
                         "; stop the server that uses it, or choose another port with --port (0 \
@@ -288,7 +291,11 @@ impl fmt::Display for StartError {
                     io::ErrorKind::PermissionDenied => {
                         f.write_str("; choose a port above 1023 or a path you may write to")
                     }
-                    _ => f.write_str("; check --bind, --port and --unixsocket"),
+                    // A path, rather than an address and its port.
+                    _ if address.contains('/') => {
+                        f.write_str("; check the directory that --unixsocket names")
+                    }
+                    _ => f.write_str("; check --bind and --port"),
                 }
             }
         }

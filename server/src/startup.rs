@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use tailrace_server::Config;
 use tailrace_server::config::LogLevel;
 use tailrace_server::config::Settings;
+use tailrace_server::config::system_message;
 use tailrace_server::open_files;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -26,7 +27,7 @@ pub(crate) fn log_to(settings: &Settings) -> io::Result<impl Fn(LogLevel) + Send
             .create(true)
             .append(true)
             .open(&settings.logfile)
-            .map_err(|error| named(&error, "logfile", &settings.logfile))?;
+            .map_err(|error| named(&error, "logfile", &settings.logfile, FILE_HINTS))?;
         registry
             .with(lines.with_ansi(false).with_writer(file))
             .init();
@@ -49,7 +50,8 @@ fn filter_of(level: LogLevel) -> LevelFilter {
 
 /// Makes relative paths mean what the configuration says.
 pub(crate) fn change_dir(settings: &Settings) -> io::Result<()> {
-    std::env::set_current_dir(&settings.dir).map_err(|error| named(&error, "dir", &settings.dir))
+    std::env::set_current_dir(&settings.dir)
+        .map_err(|error| named(&error, "dir", &settings.dir, DIRECTORY_HINTS))
 }
 
 /// Each client takes a file descriptor. Raises the limit for as many as `maxclients` says, or lowers
@@ -79,7 +81,10 @@ impl PidFile {
         match std::fs::write(&settings.pidfile, text) {
             Ok(()) => Self(Some(PathBuf::from(&settings.pidfile))),
             Err(error) => {
-                tracing::warn!("{}", named(&error, "pidfile", &settings.pidfile));
+                tracing::warn!(
+                    "{}",
+                    named(&error, "pidfile", &settings.pidfile, FILE_HINTS)
+                );
                 Self(None)
             }
         }
@@ -95,11 +100,30 @@ impl Drop for PidFile {
     }
 }
 
-fn named(error: &io::Error, option: &str, path: &str) -> io::Error {
+fn named(error: &io::Error, option: &str, path: &str, hints: Hints) -> io::Error {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => "create it, or name one that exists",
-        io::ErrorKind::PermissionDenied => "name one that you may write to",
+        io::ErrorKind::NotFound => hints.missing,
+        io::ErrorKind::PermissionDenied => hints.forbidden,
         _ => "check the path",
     };
-    io::Error::new(error.kind(), format!("{option} {path}: {error}; {hint}"))
+    let problem = system_message(error);
+    io::Error::new(error.kind(), format!("{option} {path}: {problem}; {hint}"))
 }
+
+/// What to do about a path that does not work.
+#[derive(Clone, Copy)]
+struct Hints {
+    missing: &'static str,
+    forbidden: &'static str,
+}
+
+/// The file itself is made, so what is missing is above it.
+const FILE_HINTS: Hints = Hints {
+    missing: "create its directory, or choose another",
+    forbidden: "choose a file that you may write to",
+};
+
+const DIRECTORY_HINTS: Hints = Hints {
+    missing: "create it, or choose another",
+    forbidden: "choose a directory that you may enter",
+};

@@ -216,7 +216,9 @@ impl State {
         self.discard(id);
         self.unsubscribe_all(id);
         self.stop_monitoring(id);
-        self.clients.remove(id)
+        let client = self.clients.remove(id)?;
+        tracing::debug!("{client} left");
+        Some(client)
     }
 
     /// Hands the replies of all touched clients to their links. The links are to be flushed once

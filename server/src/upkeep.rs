@@ -35,7 +35,7 @@ impl State {
         }
         self.upkeep_at = next;
         for id in idle {
-            tracing::debug!("closing an idle client");
+            tracing::debug!("closing {}, which is idle", self.clients.at(id));
             self.kill(id);
         }
         for id in unread {
@@ -87,7 +87,9 @@ impl State {
         let exceeds = total > settings.client_query_buffer_limit
             || (total > UNAUTHENTICATED_INPUT_BYTES_MAX && !client.authenticated);
         if exceeds {
-            tracing::warn!("closing a client that sent more than client-query-buffer-limit ahead");
+            tracing::warn!(
+                "closing {client}, which sent more than client-query-buffer-limit ahead"
+            );
             self.stats.query_limit_disconnections += 1;
             self.kill(id);
         }
@@ -95,7 +97,8 @@ impl State {
     }
 
     fn kill_for_output(&mut self, id: ClientId) {
-        tracing::warn!("closing a client for which more than client-output-buffer-limit waits");
+        let client = self.clients.at(id);
+        tracing::warn!("closing {client}, for which more than client-output-buffer-limit waits");
         self.stats.output_limit_disconnections += 1;
         self.kill(id);
     }

@@ -152,7 +152,8 @@ fn what_is_wrong_with_the_configuration_is_said_in_one_line() {
         (["--maxclients", "many"], "maxclients: argument"),
         (["--dir", "/no/such/place"], "name a directory that exists"),
         (["--no-such-option", "1"], "unknown option"),
-        (["--logfile", "/no/such/place/log"], "create it"),
+        (["--logfile", "/no/such/place/log"], "create its directory"),
+        (["--port=7000", "--save"], "write '--port VALUE'"),
         (["--appendonly", "yes"], "appendonly"),
         (["--unixsocket", "/no/such/place/socket"], "--unixsocket"),
     ] {
@@ -161,6 +162,49 @@ fn what_is_wrong_with_the_configuration_is_said_in_one_line() {
     }
     let stderr = refusal(&["/no/such/file.conf"]);
     assert!(stderr.contains("check its path"), "{stderr}");
+}
+
+#[test]
+fn a_log_file_tells_who_came_and_went() {
+    let path = std::env::temp_dir().join(format!("tailrace-{}.log", std::process::id()));
+    let log = path.to_str().unwrap();
+    let server = Process::start(&["--port", "0", "--logfile", log, "--loglevel", "verbose"]);
+    let mut client = server.client();
+    assert!(ask(&mut client, "*x").starts_with("-ERR Protocol error"));
+    assert_eq!(client.read_line(&mut String::new()).unwrap(), 0);
+    server.signal("-TERM");
+    let ready = server.ready.clone();
+    let (status, stderr) = server.end();
+    assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
+
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let addr = client.get_ref().local_addr().unwrap();
+    let client = format!("client 1 ({addr})");
+    for line in [
+        ready.trim_end(),
+        &format!("{client} connected"),
+        &format!("{client} broke the protocol: invalid multibulk length"),
+        &format!("{client} left"),
+        "SIGTERM",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn help_that_nobody_reads_to_its_end_is_no_fault() {
+    for option in ["--help", "--version"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_tailrace"))
+            .arg(option)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stderr.is_empty());
+    }
 }
 
 #[test]

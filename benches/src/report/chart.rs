@@ -64,15 +64,33 @@ fn draw(results: &Results, svg: &mut String) -> Drawn {
         let middle = TOP + number * ROW_HEIGHT + ROW_HEIGHT / 2;
         draw_row(&area, row, &scale, middle)?;
     }
-    let foot = format!("{}; work x {}", results.machine, results.scale);
-    write(&area, &foot, (MARGIN, height - 24), &plain(12, &FAINT))?;
+    write(
+        &area,
+        &foot(results),
+        (MARGIN, height - 24),
+        &plain(12, &FAINT),
+    )?;
     area.present()
+}
+
+/// Where it ran, and how much of it.
+fn foot(results: &Results) -> String {
+    let runs = results
+        .rows
+        .first()
+        .map_or(0, |row| row.subject.runs().len());
+    let scale = match results.scale {
+        1.0 => String::new(),
+        scale => format!(", each of {scale}× the full work"),
+    };
+    format!("{}; {runs} runs{scale}", results.machine)
 }
 
 fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
     let title = format!("{} against {}", results.subject, results.against);
     write(area, &title, (MARGIN, 36), &bold(24, &INK))?;
-    let how = "How many times better. Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree.";
+    let how =
+        "Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree.";
     write(area, how, (MARGIN, 64), &plain(13, &FAINT))?;
 
     let one = scale.x(1.0);
@@ -91,7 +109,8 @@ fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
     )?;
     let style = ending(&plain(12, &FAINT));
     write(area, &results.subject, (SUBJECT_X, 98), &style)?;
-    write(area, &results.against, (AGAINST_X, 98), &style)
+    write(area, &results.against, (AGAINST_X, 98), &style)?;
+    write(area, "times better", (WIDTH - MARGIN, 98), &style)
 }
 
 fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
@@ -112,7 +131,7 @@ fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     write(area, row.name, (MARGIN, middle - 8), &bold(15, &INK))?;
     write(
         area,
-        row.unit.name,
+        &format!("{}: {}", row.brief, row.unit.name),
         (MARGIN, middle + 10),
         &plain(12, &FAINT),
     )?;
@@ -239,15 +258,15 @@ const TICKS_MAX: i32 = 9;
 /// More rows than these are not a picture any more; the table has them.
 const ROWS_MAX: i32 = 100;
 
-const WIDTH: i32 = 1_040;
+const WIDTH: i32 = 1_140;
 const MARGIN: i32 = 36;
 const TOP: i32 = 116;
 const ROW_HEIGHT: i32 = 46;
 const FOOTER: i32 = 72;
-const PLOT_LEFT: i32 = 220;
-const PLOT_RIGHT: i32 = 660;
-const SUBJECT_X: i32 = 800;
-const AGAINST_X: i32 = 910;
+const PLOT_LEFT: i32 = 290;
+const PLOT_RIGHT: i32 = 730;
+const SUBJECT_X: i32 = 870;
+const AGAINST_X: i32 = 990;
 
 const PAPER: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(31, 41, 51);
@@ -308,8 +327,8 @@ mod tests {
         for text in [
             "Tailrace 0.1.0 against Valkey 9",
             "add/p16",
-            "3.50 x",
-            "0.67 x",
+            "3.50×",
+            "0.67×",
         ] {
             assert!(svg.contains(text), "{text}");
         }

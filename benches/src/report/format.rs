@@ -16,9 +16,9 @@ pub(super) fn short(value: f64) -> String {
     format!("{value:.decimals$}{letter}")
 }
 
-/// Writes how many times better: `3.48 x`.
+/// Writes how many times better: `3.48×`.
 pub(super) fn times(ratio: f64) -> String {
-    format!("{} x", short(ratio))
+    format!("{}×", short(ratio))
 }
 
 /// Writes a part of one: `4 %`.
@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(micros(1_500), "1.50");
         assert_eq!(mebibytes(3 << 20), "3.00");
         assert_eq!(percent(0.036), "4 %");
-        assert_eq!(times(3.477), "3.48 x");
+        assert_eq!(times(3.477), "3.48×");
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn render(results: &Results) -> String {
 fn row(row: &Row) -> Value {
     json!({
         "name": row.name,
+        "brief": row.brief,
         "question": row.question,
         "unit": row.unit.name,
         "more_is_better": row.unit.more_is_better,

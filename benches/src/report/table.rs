@@ -14,9 +14,9 @@ use crate::workloads::Workload;
 pub(crate) fn list(workloads: &[&dyn Workload]) -> String {
     let rows = workloads
         .iter()
-        .map(|workload| vec![workload.name().to_owned(), workload.question().to_owned()])
+        .map(|workload| cells([workload.name(), workload.brief(), workload.question()]))
         .collect();
-    aligned(rows, 2)
+    aligned(rows, 3)
 }
 
 /// Tells in one line what came of a workload.
@@ -34,7 +34,7 @@ pub(crate) fn line(row: &Row) -> String {
 /// Tells everything: what each server did, then at what cost.
 pub(crate) fn table(results: &Results) -> String {
     format!(
-        "\n{} against {}\n{}\n\n{}\n{}",
+        "\n{} against {}\n{}\n\n{}{SPREAD}\n{}",
         results.subject,
         results.against,
         results.machine,
@@ -42,6 +42,10 @@ pub(crate) fn table(results: &Results) -> String {
         costs(results)
     )
 }
+
+/// What a column means that is not plain.
+const SPREAD: &str =
+    "spread: from the least to the greatest of the runs, as a part of the median\n";
 
 fn figures(results: &Results) -> String {
     let mut rows = vec![cells([
@@ -81,7 +85,7 @@ fn costs(results: &Results) -> String {
         "p99",
         "p99.9",
         "max",
-        "cpu s a run",
+        "CPU s/run",
         "cores busy",
         "resident MiB",
     ])];
@@ -164,12 +168,13 @@ mod tests {
 Tailrace 0.1.0 against Valkey 9
 a machine
 
-median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better   least    most
-add/p16             entries/s          3.00 M    67 %    1.00 M     0 %        3.00 x  2.00 x  4.00 x
+median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better  least   most
+add/p16             entries/s          3.00 M    67 %    1.00 M     0 %         3.00×  2.00×  4.00×
+spread: from the least to the greatest of the runs, as a part of the median
 
-latency, µs  server           p50   p99  p99.9   max  cpu s a run  cores busy  resident MiB
-add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50         1.00        0.50             -
-             Valkey 9        1.50  1.50   1.50  1.50         1.00        0.50             -
+latency, µs  server           p50   p99  p99.9   max  CPU s/run  cores busy  resident MiB
+add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50       1.00        0.50             -
+             Valkey 9        1.50  1.50   1.50  1.50       1.00        0.50             -
 ";
         assert_eq!(table(&results), expected);
     }

@@ -14,18 +14,27 @@ use crate::load::Talker;
 pub(super) struct Add {
     pipeline: u32,
     name: &'static str,
+    brief: &'static str,
 }
 
 impl Add {
     /// Adds with so many commands in a write.
-    pub(super) const fn new(pipeline: u32, name: &'static str) -> Self {
-        Self { pipeline, name }
+    pub(super) const fn new(pipeline: u32, name: &'static str, brief: &'static str) -> Self {
+        Self {
+            pipeline,
+            name,
+            brief,
+        }
     }
 }
 
 impl Workload for Add {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn brief(&self) -> &'static str {
+        self.brief
     }
 
     fn question(&self) -> &'static str {

@@ -32,6 +32,10 @@ impl Workload for Group {
         self.name
     }
 
+    fn brief(&self) -> &'static str {
+        "XREADGROUP of 10, and XACK"
+    }
+
     fn question(&self) -> &'static str {
         "How many entries can 50 consumers of one group read and acknowledge?"
     }

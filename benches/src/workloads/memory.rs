@@ -17,6 +17,10 @@ impl Workload for Memory {
         "memory/entries"
     }
 
+    fn brief(&self) -> &'static str {
+        "memory that an entry takes"
+    }
+
     fn question(&self) -> &'static str {
         "How many bytes does a server grow by with each entry of 38 bytes?"
     }

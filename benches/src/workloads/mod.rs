@@ -25,9 +25,9 @@ use crate::server::Server;
 
 /// All workloads, in the order of the report.
 pub(crate) const ALL: &[&dyn Workload] = &[
-    &add::Add::new(1, "add/p1"),
-    &add::Add::new(16, "add/p16"),
-    &add::Add::new(64, "add/p64"),
+    &add::Add::new(1, "add/p1", "XADD, one in each write"),
+    &add::Add::new(16, "add/p16", "XADD, 16 in each write"),
+    &add::Add::new(64, "add/p64", "XADD, 64 in each write"),
     &range::Range::new(Direction::Ahead, "range/100"),
     &range::Range::new(Direction::Back, "revrange/100"),
     &group::Group::new(10, "group/10"),
@@ -41,6 +41,9 @@ pub(crate) const ALL: &[&dyn Workload] = &[
 pub(crate) trait Workload: Sync {
     /// A short name, `what/variant`.
     fn name(&self) -> &'static str;
+
+    /// What is done, in the few words that fit beside a bar of the chart.
+    fn brief(&self) -> &'static str;
 
     /// What is asked, for people: one sentence.
     fn question(&self) -> &'static str;

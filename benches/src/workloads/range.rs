@@ -52,6 +52,13 @@ impl Workload for Range {
         self.name
     }
 
+    fn brief(&self) -> &'static str {
+        match self.direction {
+            Direction::Ahead => "XRANGE of 100 entries",
+            Direction::Back => "XREVRANGE of 100 entries",
+        }
+    }
+
     fn question(&self) -> &'static str {
         match self.direction {
             Direction::Ahead => "How many entries can 50 clients read, 100 with each XRANGE?",

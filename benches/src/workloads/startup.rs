@@ -19,6 +19,10 @@ impl Workload for Startup {
         "startup"
     }
 
+    fn brief(&self) -> &'static str {
+        "from start to first reply"
+    }
+
     fn question(&self) -> &'static str {
         "How long does it take from starting a server to its first reply?"
     }

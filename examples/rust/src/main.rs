@@ -30,6 +30,7 @@
 
 use std::env;
 use std::error::Error;
+use std::process;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -71,11 +72,12 @@ const REMEMBER_SECONDS: u64 = 7 * 24 * 3600;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args().skip(1);
-    let name = args
-        .next()
-        .ok_or("usage: worker NAME [HOST:PORT [CLAIM_AFTER_MS]]")?;
+    let Some(name) = args.next() else { usage() };
     let address = args.next().unwrap_or_else(|| "127.0.0.1:6379".to_owned());
-    let claim_after_ms = args.next().map_or(Ok(30_000), |text| text.parse())?;
+    let claim_after_ms = args.next().map_or(Ok(30_000), |text| text.parse());
+    let Ok(claim_after_ms) = claim_after_ms else {
+        usage()
+    };
 
     let stopping = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGTERM, Arc::clone(&stopping))?;
@@ -103,6 +105,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         worker.name
     );
     Ok(())
+}
+
+fn usage() -> ! {
+    eprintln!("usage: worker NAME [HOST:PORT [CLAIM_AFTER_MS]]");
+    process::exit(2)
 }
 
 /// Does the work. Returns the effect, which adds commands to a transaction.

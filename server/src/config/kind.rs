@@ -331,7 +331,7 @@ pub(super) fn working_directory() -> Value {
 }
 
 /// The system's words for an error, without the number that the standard library adds.
-pub(super) fn system_message(error: &std::io::Error) -> String {
+pub fn system_message(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
         Some(end) => text[..end].to_owned(),

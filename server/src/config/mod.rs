@@ -35,6 +35,7 @@ mod tests;
 pub use self::error::ConfigError;
 pub(crate) use self::error::Origin;
 pub use self::events::EventClasses;
+pub use self::kind::system_message;
 pub use self::limits::OutputLimit;
 pub use self::limits::OutputLimits;
 pub(crate) use self::load::Loader;

@@ -16,6 +16,7 @@ use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::io::DuplexStream;
 use tokio::io::ReadBuf;
+use tokio::net::UnixStream;
 
 use crate::Config;
 use crate::ManualClock;
@@ -519,6 +520,32 @@ async fn a_stranger_is_read_one_command_at_a_time() {
     let heard = peer.hear_all().await;
     assert!(heard.ends_with(b"-ERR Protocol error: unauthenticated multibulk length\r\n"));
     peer.hear_end().await;
+}
+
+/// A client whose pipeline takes many batches has to let others in between. Its task once woke itself
+/// after each, and the runtime looks at its sockets only once in some sixty polls while a task is
+/// ready: a client that pinged waited for all of them. Now the sockets are looked at before the task's
+/// next turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_client_whose_request_just_came_has_its_turn_before_one_that_yields() {
+    let (near, far) = UnixStream::pair().unwrap();
+    let reader = tokio::spawn(async move { far.readable().await });
+    // It sleeps until something comes.
+    tokio::task::yield_now().await;
+    let mut turns = 0;
+    let busy = tokio::spawn(std::future::poll_fn(move |cx| {
+        if turns == 0 {
+            near.try_write(b"x").unwrap();
+        }
+        if reader.is_finished() {
+            return Poll::Ready(());
+        }
+        turns += 1;
+        assert!(turns < SILENT_TURNS, "the other waits for the end");
+        super::yield_turn(cx);
+        Poll::Pending
+    }));
+    busy.await.unwrap();
 }
 
 /// Turns after which a server that has not answered never will.
