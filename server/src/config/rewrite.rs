@@ -1,8 +1,10 @@
 //! CONFIG REWRITE: the text of a configuration file that says what is in force.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::Config;
@@ -27,8 +29,14 @@ impl Config {
                 read => read?,
             };
             let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-            fs::write(&draft, self.rewritten(&text))?;
-            // There may be a password in it.
+            // There may be a password in it, so nobody else may read it even for a moment.
+            let mut file = fs::File::options()
+                .create(true)
+                .truncate(true)
+                .write(true)
+                .mode(0o600)
+                .open(&draft)?;
+            file.write_all(&self.rewritten(&text))?;
             if let Ok(before) = fs::metadata(path) {
                 fs::set_permissions(&draft, before.permissions())?;
             }
