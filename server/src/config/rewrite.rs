@@ -9,13 +9,14 @@ use std::path::Path;
 
 use super::Config;
 use super::default_value;
+use super::kind::Kind;
 use super::kind::system_message;
 use super::words::split_words;
 
 impl Config {
     /// Writes what is in force to the file that the server was started with.
     ///
-    /// Comments, the order of lines, `include` and `rename-command` stay. A directive that the file
+    /// Comments, the order of lines, `include`, `rename-command` and what is in force anyway stay. A directive that the file
     /// does not name is added at the end if it is not at its default.
     ///
     /// # Errors
@@ -51,6 +52,8 @@ impl Config {
     /// The text of a file that said `text` before.
     fn rewritten(&self, text: &[u8]) -> Vec<u8> {
         let rows = self.table.rows();
+        // Nothing, if it does not stand by itself: the command line may have mended it.
+        let said = str::from_utf8(text).map_or(None, |text| Self::default().with(text).ok());
         let mut written = vec![false; rows.len()];
         let mut out = Vec::new();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -59,6 +62,11 @@ impl Config {
                 out.extend_from_slice(line);
                 continue;
             };
+            if self.stays(row, said.as_ref()) {
+                written[row] = true;
+                out.extend_from_slice(line);
+                continue;
+            }
             // Lines of one directive add up or override each other; one says it all.
             if !std::mem::replace(&mut written[row], true) {
                 self.append_line(row, &mut out);
@@ -79,6 +87,13 @@ impl Config {
             self.append_line(row, &mut out);
         }
         out
+    }
+
+    /// Whether a file that says `said` needs no change for this row, and so keeps its own spelling.
+    fn stays(&self, row: usize, said: Option<&Self>) -> bool {
+        // What a relative path means depends on where the server was started.
+        !matches!(self.table.rows()[row].kind, Kind::Directory)
+            && said.is_some_and(|said| said.values[row] == self.values[row])
     }
 
     /// Which directive a line of a file sets.
@@ -150,8 +165,20 @@ mod tests {
     fn lines_stay_where_they_are() {
         let file = "# mine\nmaxmemory 1mb\n\nrename-command KEYS \"\"\nTimeout 5\nmaxmemory 2mb";
         assert_eq!(
-            rewritten(file, &[("timeout", "7")]),
-            "# mine\nmaxmemory 2097152\n\nrename-command KEYS \"\"\ntimeout 7\n"
+            rewritten(file, &[("maxmemory", "3mb"), ("timeout", "7")]),
+            "# mine\nmaxmemory 3145728\n\nrename-command KEYS \"\"\ntimeout 7\n"
+        );
+    }
+
+    #[test]
+    fn lines_that_say_what_is_in_force_keep_their_spelling() {
+        let limits = "client-output-buffer-limit normal 1mb 0 0\n\
+                      client-output-buffer-limit pubsub 32mb 8mb 60\n";
+        let file = format!("Maxmemory 64mb\n{limits}timeout '5'");
+        assert_eq!(rewritten(&file, &[]), file);
+        assert_eq!(
+            rewritten(&file, &[("timeout", "7")]),
+            file.replace("'5'", "7\n")
         );
     }
 
