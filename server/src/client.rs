@@ -80,6 +80,8 @@ pub struct Client {
     pub is_monitor: bool,
     /// Commands queued since `MULTI`.
     pub transaction: Option<Box<Transaction>>,
+    /// It queued or watched something at some time, which `CLIENT LIST` shows.
+    pub has_transacted: bool,
     /// Keys it watches.
     pub watches: Watches,
     /// Channels and patterns it listens to.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::Request;
 
 use crate::client::ClientId;
 use crate::spec::Flags;
@@ -29,6 +30,14 @@ impl Transaction {
         let request_args = request.as_request();
         self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
         self.queue.push((spec, request));
+    }
+
+    /// Drops what was queued, as it will not be executed.
+    pub fn clear(&mut self) {
+        *self = Self {
+            aborted: self.aborted,
+            ..Self::default()
+        };
     }
 }
 
@@ -89,7 +98,9 @@ impl WatchList {
 impl State {
     /// Lets a client's next `EXEC` depend on a key.
     pub(crate) fn watch(&mut self, id: ClientId, db: usize, key: &[u8]) {
-        let watches = &mut self.clients.at(id).watches;
+        let client = self.clients.at(id);
+        client.has_transacted = true;
+        let watches = &mut client.watches;
         let is_watched = |(at, watched): &(usize, Box<[u8]>)| *at == db && **watched == *key;
         if watches.broken || watches.keys.iter().any(is_watched) {
             return;
@@ -114,12 +125,36 @@ impl State {
         self.unwatch(id);
     }
 
-    /// Notes that a key changed, for those who watch it.
+    /// Notes that a key changed, for those who watch it. What they queued and what else they watch
+    /// does not matter any more.
     pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
-        for &client in self.watch_list.watchers(db, key) {
-            if let Some(client) = self.clients.get_mut(client) {
-                client.watches.broken = true;
+        for id in self.watch_list.watchers(db, key).to_vec() {
+            self.unwatch(id);
+            let client = self.clients.at(id);
+            client.watches.broken = true;
+            if let Some(transaction) = &mut client.transaction {
+                transaction.clear();
             }
+        }
+    }
+
+    /// Queues a command of a client that is in a transaction, unless that will not be executed anyway.
+    pub(crate) fn queue(&mut self, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+        let client = self.clients.at(id);
+        let is_broken = client.watches.broken;
+        if let Some(transaction) = &mut client.transaction
+            && !transaction.aborted
+            && !is_broken
+        {
+            transaction.push(spec, request.to_owned());
+        }
+    }
+
+    /// Lets a transaction, if there is one, end in an error.
+    pub(crate) fn abort(&mut self, id: ClientId) {
+        if let Some(transaction) = &mut self.clients.at(id).transaction {
+            transaction.aborted = true;
+            transaction.clear();
         }
     }
 }
