@@ -67,7 +67,7 @@ fn react(state: &mut State, now: Now) {
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
-                state.break_watches(db, &key);
+                state.break_watches(db, &key, event);
             }
             if event.signal() == Signal::None {
                 continue;

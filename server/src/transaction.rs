@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tailrace_protocol::OwnedRequest;
+use tailrace_storage::Event;
 
 use crate::client::ClientId;
 use crate::spec::Flags;
@@ -35,10 +36,21 @@ impl Transaction {
 /// The keys that one client watches.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// Database and key, in the order of watching; each once.
-    pub keys: Vec<(usize, Box<[u8]>)>,
+    /// In the order of watching; each once.
+    pub keys: Vec<WatchedKey>,
     /// One of them changed, so `EXEC` will answer null.
     pub broken: bool,
+}
+
+/// A key that one client watches.
+#[derive(Debug)]
+pub struct WatchedKey {
+    /// Its database.
+    pub db: usize,
+    /// Its name.
+    pub key: Box<[u8]>,
+    /// It was there and not due. Otherwise it is no change that it goes.
+    pub was_alive: bool,
 }
 
 /// Who watches which key.
@@ -90,11 +102,15 @@ impl State {
     /// Lets a client's next `EXEC` depend on a key.
     pub(crate) fn watch(&mut self, id: ClientId, db: usize, key: &[u8]) {
         let watches = &mut self.clients.at(id).watches;
-        let is_watched = |(at, watched): &(usize, Box<[u8]>)| *at == db && **watched == *key;
+        let is_watched = |watched: &WatchedKey| watched.db == db && *watched.key == *key;
         if watches.broken || watches.keys.iter().any(is_watched) {
             return;
         }
-        watches.keys.push((db, key.into()));
+        watches.keys.push(WatchedKey {
+            db,
+            key: key.into(),
+            was_alive: self.store.peek(db, key).is_some(),
+        });
         self.watch_list.insert(db, key, id);
         self.store.observe(db, key);
     }
@@ -102,10 +118,19 @@ impl State {
     /// Forgets what a client watches, broken or not.
     pub(crate) fn unwatch(&mut self, id: ClientId) {
         let watches = std::mem::take(&mut self.clients.at(id).watches);
-        for (db, key) in &watches.keys {
+        for WatchedKey { db, key, .. } in &watches.keys {
             self.watch_list.remove(*db, key, id);
             self.store.unobserve(*db, key);
         }
+    }
+
+    /// Whether a client's next `EXEC` is off: a watched key changed, or became due and is only not
+    /// removed yet.
+    pub(crate) fn is_watch_broken(&mut self, id: ClientId) -> bool {
+        let watches = &self.clients.at(id).watches;
+        let is_past =
+            |watched: &WatchedKey| watched.was_alive && self.store.is_due(watched.db, &watched.key);
+        watches.broken || watches.keys.iter().any(is_past)
     }
 
     /// Drops what a client queued, and forgets what it watches.
@@ -115,10 +140,17 @@ impl State {
     }
 
     /// Notes that a key changed, for those who watch it.
-    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
+    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8], event: Event) {
+        let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
         for &client in self.watch_list.watchers(db, key) {
-            if let Some(client) = self.clients.get_mut(client) {
-                client.watches.broken = true;
+            let Some(client) = self.clients.get_mut(client) else {
+                continue;
+            };
+            let watches = &mut client.watches;
+            let is_this = |watched: &&WatchedKey| watched.db == db && *watched.key == *key;
+            let watched = watches.keys.iter().find(is_this);
+            if !only_goes || watched.is_none_or(|watched| watched.was_alive) {
+                watches.broken = true;
             }
         }
     }

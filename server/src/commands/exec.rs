@@ -5,7 +5,7 @@
 //!
 //! Behaviour worth knowing:
 //! - If a command was refused when it was queued, none is executed.
-//! - If a watched key changed, none is executed, and the reply is null.
+//! - If a watched key changed or expired, none is executed, and the reply is null.
 //! - An error while one of them runs stands in the array; the others run all the same.
 //! - Commands that would wait answer as if their time were up.
 
@@ -49,7 +49,7 @@ fn run(
         .transaction
         .take()
         .ok_or(ClientError::ExecWithoutMulti)?;
-    let broken = client.watches.broken;
+    let broken = call.state.is_watch_broken(call.id);
     call.state.unwatch(call.id);
     if transaction.aborted {
         return Err(ClientError::ExecAborted.into());
