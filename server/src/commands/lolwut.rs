@@ -3,7 +3,6 @@
 //! Replies with a drawing, and the version below it.
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Compat;
 
 use crate::args::Args;
 use crate::call::Call;
