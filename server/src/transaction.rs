@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::Request;
+use tailrace_storage::Event;
 
 use crate::client::ClientId;
 use crate::spec::Flags;
@@ -44,10 +45,21 @@ impl Transaction {
 /// The keys that one client watches.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// Database and key, in the order of watching; each once.
-    pub keys: Vec<(usize, Box<[u8]>)>,
+    /// In the order of watching; each once.
+    pub keys: Vec<WatchedKey>,
     /// One of them changed, so `EXEC` will answer null.
     pub broken: bool,
+}
+
+/// A key that one client watches.
+#[derive(Debug)]
+pub struct WatchedKey {
+    /// Its database.
+    pub db: usize,
+    /// Its name.
+    pub key: Box<[u8]>,
+    /// It was there and not due. Otherwise it is no change that it goes.
+    pub was_alive: bool,
 }
 
 /// Who watches which key.
@@ -101,11 +113,15 @@ impl State {
         let client = self.clients.at(id);
         client.has_transacted = true;
         let watches = &mut client.watches;
-        let is_watched = |(at, watched): &(usize, Box<[u8]>)| *at == db && **watched == *key;
+        let is_watched = |watched: &WatchedKey| watched.db == db && *watched.key == *key;
         if watches.broken || watches.keys.iter().any(is_watched) {
             return;
         }
-        watches.keys.push((db, key.into()));
+        watches.keys.push(WatchedKey {
+            db,
+            key: key.into(),
+            was_alive: self.store.peek(db, key).is_some(),
+        });
         self.watch_list.insert(db, key, id);
         self.store.observe(db, key);
     }
@@ -113,10 +129,19 @@ impl State {
     /// Forgets what a client watches, broken or not.
     pub(crate) fn unwatch(&mut self, id: ClientId) {
         let watches = std::mem::take(&mut self.clients.at(id).watches);
-        for (db, key) in &watches.keys {
+        for WatchedKey { db, key, .. } in &watches.keys {
             self.watch_list.remove(*db, key, id);
             self.store.unobserve(*db, key);
         }
+    }
+
+    /// Whether a client's next `EXEC` is off: a watched key changed, or became due and is only not
+    /// removed yet.
+    pub(crate) fn is_watch_broken(&mut self, id: ClientId) -> bool {
+        let watches = &self.clients.at(id).watches;
+        let is_past =
+            |watched: &WatchedKey| watched.was_alive && self.store.is_due(watched.db, &watched.key);
+        watches.broken || watches.keys.iter().any(is_past)
     }
 
     /// Drops what a client queued, and forgets what it watches.
@@ -127,8 +152,14 @@ impl State {
 
     /// Notes that a key changed, for those who watch it. What they queued and what else they watch
     /// does not matter any more.
-    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
+    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8], event: Event) {
+        let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
         for id in self.watch_list.watchers(db, key).to_vec() {
+            let is_this = |watched: &&WatchedKey| watched.db == db && *watched.key == *key;
+            let watched = self.clients.at(id).watches.keys.iter().find(is_this);
+            if only_goes && watched.is_some_and(|watched| !watched.was_alive) {
+                continue;
+            }
             self.unwatch(id);
             let client = self.clients.at(id);
             client.watches.broken = true;
