@@ -57,10 +57,7 @@ pub(crate) fn execute(
             run(state, id, spec, request, now, &mut reply)
         }
         Ok(Admitted::Queue(spec)) => {
-            let client = state.clients.at(id);
-            if let Some(transaction) = &mut client.transaction {
-                transaction.push(spec, request.to_owned());
-            }
+            state.queue(id, spec, request.to_owned());
             reply.simple("QUEUED");
             Step::Done
         }
@@ -113,10 +110,8 @@ fn refuse(
         let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
         return reply.error(error.wire());
     }
-    if aborts_transaction(error)
-        && let Some(transaction) = &mut state.clients.at(id).transaction
-    {
-        transaction.aborted = true;
+    if aborts_transaction(error) {
+        state.abort(id);
     }
     reply.error(error.wire());
 }

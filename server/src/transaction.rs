@@ -24,11 +24,20 @@ pub struct Transaction {
 
 impl Transaction {
     /// Queues a command.
-    pub fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
+    fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
         self.flags = self.flags | spec.flags;
         let request_args = request.as_request();
         self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
         self.queue.push((spec, request));
+    }
+
+    /// Drops what is queued, as it will not be executed.
+    fn forget(&mut self) {
+        let aborted = self.aborted;
+        *self = Self {
+            aborted,
+            ..Self::default()
+        };
     }
 }
 
@@ -101,10 +110,34 @@ impl State {
 
     /// Forgets what a client watches, broken or not.
     pub(crate) fn unwatch(&mut self, id: ClientId) {
-        let watches = std::mem::take(&mut self.clients.at(id).watches);
-        for (db, key) in &watches.keys {
+        self.clients.at(id).watches.broken = false;
+        self.let_go(id);
+    }
+
+    fn let_go(&mut self, id: ClientId) {
+        let keys = std::mem::take(&mut self.clients.at(id).watches.keys);
+        for (db, key) in &keys {
             self.watch_list.remove(*db, key, id);
             self.store.unobserve(*db, key);
+        }
+    }
+
+    /// Queues a command of a client between `MULTI` and `EXEC`, unless nothing of it will be executed anyway.
+    pub(crate) fn queue(&mut self, id: ClientId, spec: &'static Spec, request: OwnedRequest) {
+        let client = self.clients.at(id);
+        if let Some(transaction) = &mut client.transaction
+            && !transaction.aborted
+            && !client.watches.broken
+        {
+            transaction.push(spec, request);
+        }
+    }
+
+    /// Lets a client's next `EXEC` refuse, if it is between `MULTI` and that.
+    pub(crate) fn abort(&mut self, id: ClientId) {
+        if let Some(transaction) = &mut self.clients.at(id).transaction {
+            transaction.aborted = true;
+            transaction.forget();
         }
     }
 
@@ -114,12 +147,17 @@ impl State {
         self.unwatch(id);
     }
 
-    /// Notes that a key changed, for those who watch it.
+    /// Notes that a key changed, for those who watch it. They need not watch any longer, nor keep what they queued.
     pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
-        for &client in self.watch_list.watchers(db, key) {
-            if let Some(client) = self.clients.get_mut(client) {
-                client.watches.broken = true;
+        for id in self.watch_list.watchers(db, key).to_vec() {
+            let Some(client) = self.clients.get_mut(id) else {
+                continue;
+            };
+            client.watches.broken = true;
+            if let Some(transaction) = &mut client.transaction {
+                transaction.forget();
             }
+            self.let_go(id);
         }
     }
 }

@@ -61,10 +61,12 @@ fn run(
 
     reply.array(transaction.queue.len());
     call.state.in_exec = true;
+    call.client().executing = Some(transaction.queue.len());
     for (spec, request) in &transaction.queue {
         let request = request.as_request();
         dispatch::run(call.state, call.id, spec, request, call.now, reply);
     }
     call.state.in_exec = false;
+    call.client().executing = None;
     Ok(Flow::Done)
 }
