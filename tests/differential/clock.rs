@@ -68,6 +68,20 @@ impl Ids {
         }
         self.pairs.contains(&pair)
     }
+
+    /// Puts the ids of Tailrace's command into an error that repeats those of the reference's.
+    pub(super) fn translate(&self, reply: &mut Value, reference: &Words, tailrace: &Words) {
+        let Value::Error(text) = reply else {
+            return;
+        };
+        for pair in reference.iter().cloned().zip(tailrace.iter().cloned()) {
+            if self.pairs.contains(&pair)
+                && let Some(at) = text.windows(pair.0.len()).position(|found| found == pair.0)
+            {
+                text.splice(at..at + pair.0.len(), pair.1);
+            }
+        }
+    }
 }
 
 /// Which of the ids that the clock made, for all streams, comes where in their order. Two servers make it alike unless

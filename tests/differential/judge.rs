@@ -41,7 +41,10 @@ impl Judge {
         self.facts.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
         self.facts.has_ids_of_clock |=
             is(words, 0, "XADD") && words.iter().any(|word| word == b"*");
-        let one = allowed::in_order(words, &reference.replies);
+        let mut one = allowed::in_order(words, &reference.replies);
+        for reply in &mut one {
+            self.ids.translate(reply, words, &tailrace.words);
+        }
         let two = allowed::in_order(words, &tailrace.replies);
         let are_same = reference.client == tailrace.client
             && reference.words.len() == tailrace.words.len()

@@ -8,8 +8,8 @@ pub(in super::super) const FORMS: &[&str] = &[
     "EXPIRE $key $seconds { [( NX | XX )] [( NX | XX )] }",
     "PEXPIRE $key $ms { [( NX | XX )] }",
     // Which of two deadlines is later must not depend on the millisecond between them.
-    "!EXPIRE $key 2000 ; EXPIRE $key ( 1000 | 3000 ) ( GT | LT )",
-    "!PEXPIRE $key 2000000 ; PEXPIRE $key ( 1000000 | 3000000 ) ( GT | LT )",
+    "!EXPIRE s 2000 ; EXPIRE s ( 1000 | 3000 ) ( GT | LT )",
+    "!PEXPIRE k 2000000 ; PEXPIRE k ( 1000000 | 3000000 ) ( GT | LT )",
     "EXPIREAT $key $seconds_at { [( NX | XX | GT | LT )] [( NX | XX | GT | LT )] }",
     "PEXPIREAT $key $ms_at { [( NX | XX | GT | LT )] [( NX | XX | GT | LT )] }",
     "( TTL | PTTL | EXPIRETIME | PEXPIRETIME ) $key",
