@@ -30,16 +30,13 @@ pub(super) fn story(reference: &[Exchange], tailrace: &[Exchange], differing: us
         writeln!(story, "{mark}{}", line(&exchange.words)).expect("a text takes all");
         if is_differing {
             show(&mut story, "reference", Some(exchange));
-            let other = tailrace
-                .get(at)
-                .filter(|other| other.words != exchange.words);
-            if let Some(other) = other {
-                writeln!(
-                    story,
-                    "--- tailrace replies to another\n{}",
-                    line(&other.words)
-                )
-                .expect("a text takes all");
+            let is_other = |other: &&Exchange| {
+                (other.client, &other.words) != (exchange.client, &exchange.words)
+            };
+            if let Some(other) = tailrace.get(at).filter(is_other) {
+                let (who, what) = (connection(other), line(&other.words));
+                writeln!(story, "--- tailrace answers {who} instead\n{what}")
+                    .expect("a text takes all");
             }
             show(&mut story, "tailrace", tailrace.get(at));
         }
