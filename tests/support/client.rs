@@ -62,6 +62,12 @@ impl Client {
         self.send(&encode(words));
     }
 
+    /// Sends several commands in one piece.
+    pub fn say_all<W: AsRef<[u8]>>(&mut self, commands: &[Vec<W>]) {
+        let bytes: Vec<u8> = commands.iter().flat_map(|words| encode(words)).collect();
+        self.send(&bytes);
+    }
+
     /// Sends bytes as they are. Does nothing but note the end if the server has closed the connection.
     pub fn send(&mut self, bytes: &[u8]) {
         if self.stream.write_all(bytes).is_err() {
@@ -88,6 +94,11 @@ impl Client {
         }
         self.parse();
         !self.arrived.is_empty()
+    }
+
+    /// Whether the beginning of something has arrived whose end has not.
+    pub fn is_within_reply(&self) -> bool {
+        !self.input.is_empty() && !self.is_closed
     }
 
     /// Takes the oldest thing that has arrived.

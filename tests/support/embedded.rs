@@ -4,6 +4,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use tailrace_server::Builder;
 use tailrace_server::Config;
 use tailrace_server::ManualClock;
 use tailrace_server::Server;
@@ -11,32 +12,49 @@ use tailrace_server::blocking;
 use tailrace_storage::Millis;
 use tailrace_storage::UnixMillis;
 
+use crate::target::TOLERANCE_MS;
 use crate::target::Target;
+use crate::target::really_wait;
 
-/// A Tailrace in this process, whose clock stands still until it is moved.
+/// A Tailrace in this process.
 pub struct Embedded {
     server: blocking::Server,
-    clock: Arc<ManualClock>,
+    /// `None` if it keeps the time of its host.
+    clock: Option<Arc<ManualClock>>,
 }
 
 impl Embedded {
-    /// Starts one on a free port.
+    /// Starts one on a free port whose clock stands still until it is moved.
     ///
     /// # Errors
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self, Box<dyn Error>> {
-        // As the reference is started.
-        let config = Config::embedded().with("save ''\nenable-debug-command yes")?;
         let clock = Arc::new(ManualClock::starting_at(EMBEDDED_CLOCK));
-        let builder = Server::builder()
-            .config(config)
-            .manual_clock(Arc::clone(&clock));
+        let builder = builder()?.manual_clock(Arc::clone(&clock));
         Ok(Self {
             server: blocking::Server::start(builder)?,
-            clock,
+            clock: Some(clock),
         })
     }
+
+    /// Starts one on a free port that keeps the time of its host, as the reference does.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_in_time() -> Result<Self, Box<dyn Error>> {
+        Ok(Self {
+            server: blocking::Server::start(builder()?)?,
+            clock: None,
+        })
+    }
+}
+
+/// As the reference is started.
+fn builder() -> Result<Builder, Box<dyn Error>> {
+    let config = Config::embedded().with("save ''\nenable-debug-command yes")?;
+    Ok(Server::builder().config(config))
 }
 
 impl Target for Embedded {
@@ -49,21 +67,29 @@ impl Target for Embedded {
     }
 
     fn has_manual_clock(&self) -> bool {
-        true
+        self.clock.is_some()
     }
 
     fn tolerance_ms(&self) -> i64 {
-        0
+        match self.clock {
+            Some(_) => 0,
+            None => TOLERANCE_MS,
+        }
     }
 
     fn set_clock(&mut self, unix_ms: u64) -> Result<(), String> {
-        self.clock.set_wall(UnixMillis(unix_ms));
+        let clock = self.clock.as_ref();
+        let clock = clock.ok_or("this server keeps the time of its host")?;
+        clock.set_wall(UnixMillis(unix_ms));
         self.server.advance(Millis(0));
         Ok(())
     }
 
     fn advance(&mut self, ms: u64) {
-        self.server.advance(Millis(ms));
+        match self.clock {
+            Some(_) => self.server.advance(Millis(ms)),
+            None => really_wait(ms),
+        }
     }
 }
 

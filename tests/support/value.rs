@@ -15,7 +15,7 @@ pub enum Value {
     Integer(i64),
     /// `,number`, as it was spelt.
     Double(String),
-    /// `(number`, as it was spelt.
+    /// `(number`, as it was spelt; or what a colon stood before and is no number of 64 bits with a sign, with the colon.
     BigNumber(String),
     /// `#t` or `#f`
     Boolean(bool),
@@ -83,7 +83,10 @@ impl<'a> Cursor<'a> {
         Some(match tag {
             b'+' => Value::Simple(rest.to_vec()),
             b'-' => Value::Error(rest.to_vec()),
-            b':' => Value::Integer(number(rest)),
+            b':' => match utf8(rest).parse() {
+                Ok(number) => Value::Integer(number),
+                Err(_) => Value::BigNumber(utf8(line)),
+            },
             b',' => Value::Double(utf8(rest)),
             b'(' => Value::BigNumber(utf8(rest)),
             b'#' => Value::Boolean(rest == b"t"),
@@ -129,10 +132,6 @@ impl<'a> Cursor<'a> {
 
 fn utf8(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
-}
-
-fn number(text: &[u8]) -> i64 {
-    utf8(text).parse().expect("an integer reply is a number")
 }
 
 fn length(text: &[u8]) -> usize {

@@ -76,6 +76,7 @@ fn run(
     // What is read next is for EXEC itself, which took as long as all of them.
     measure(call.state, &mut since, None);
     call.state.in_exec = false;
+    call.client().executing = None;
     Ok(Flow::Done)
 }
 

@@ -135,7 +135,8 @@ impl<'a> List<'a> {
             encode::id(reply, entry.id);
             reply.bulk(group.consumer(entry.consumer).name());
             reply.unsigned(entry.idle(now).0);
-            reply.unsigned(entry.deliveries);
+            // A count beyond the largest integer of the protocol comes round, as that of the reference does.
+            reply.integer(entry.deliveries.cast_signed());
         }
         reply.insert_array(mark, count);
     }

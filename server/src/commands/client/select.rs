@@ -225,10 +225,11 @@ impl Kind {
 
 /// The letters that tell of a client's state.
 pub(super) fn flags(client: &Client) -> String {
+    let is_in_transaction = client.transaction.is_some() || client.executing.is_some();
     let letters = [
         (client.is_monitor, 'O'),
         (client.is_subscriber(), 'P'),
-        (client.transaction.is_some(), 'x'),
+        (is_in_transaction, 'x'),
         (client.is_blocked(), 'b'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),

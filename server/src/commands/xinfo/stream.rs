@@ -256,7 +256,8 @@ impl Full<'_> {
 
 fn delivery(reply: &mut ReplyWriter<'_>, entry: &PendingEntry) {
     reply.unsigned(entry.delivered_at.0);
-    reply.unsigned(entry.deliveries);
+    // A count beyond the largest integer of the protocol comes round, as that of the reference does.
+    reply.integer(entry.deliveries.cast_signed());
 }
 
 /// Elements of each list if the client does not say.

@@ -1,0 +1,131 @@
+//! Values that the clock made: two servers never read the same one.
+
+use std::collections::BTreeSet;
+
+use tailrace_tests::Value;
+
+use super::grammar::Words;
+use super::talk::Exchange;
+use super::talk::is;
+
+/// Where a value stands in a reply.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place<'a> {
+    /// The name before it, if it is one of pairs.
+    pub(super) field: &'a [u8],
+    /// How many values its array has, and which of them it is.
+    pub(super) of: usize,
+    pub(super) at: usize,
+    /// How many arrays and maps are around it.
+    pub(super) depth: usize,
+}
+
+/// How far a time may be off, in its unit; `None` where the number is no time.
+///
+/// A time is as exact as the longest sequence is long on a busy host.
+pub(super) fn tolerance(command: &Words, place: Place<'_>) -> Option<i64> {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| is(command, 0, name));
+    if is_one_of(&["TTL", "EXPIRETIME"]) || (is(command, 0, "OBJECT") && is(command, 1, "IDLETIME"))
+    {
+        (place.depth == 0).then_some(TOLERANCE_MS / 1_000)
+    } else if is_one_of(&["PTTL", "PEXPIRETIME"]) {
+        (place.depth == 0).then_some(TOLERANCE_MS)
+    } else if is(command, 0, "XPENDING") {
+        (place.depth == 2 && place.of == 4 && place.at == 2).then_some(TOLERANCE_MS)
+    } else if is(command, 0, "XINFO") {
+        let times: [&[u8]; 4] = [b"idle", b"inactive", b"seen-time", b"active-time"];
+        let is_delivery = place.depth > 2 && [(4, 2), (3, 1)].contains(&(place.of, place.at));
+        (times.contains(&place.field) || is_delivery).then_some(TOLERANCE_MS)
+    } else {
+        None
+    }
+}
+
+/// Whether two numbers that tell a time tell the same. Those below zero are no times but words.
+pub(super) fn is_same_time(reference: i64, tailrace: i64, tolerance: i64) -> bool {
+    reference == tailrace
+        || (reference >= 0
+            && tailrace >= 0
+            && reference.abs_diff(tailrace) <= tolerance.unsigned_abs())
+}
+
+/// Ids that the clock made, of the reference and of Tailrace: each pair is one symbol from the XADD on that made it.
+#[derive(Default)]
+pub(super) struct Ids {
+    pairs: BTreeSet<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Ids {
+    /// Whether two texts, in replies to `command`, are ids made by the clock that mean the same entry.
+    pub(super) fn are_same(&mut self, command: &Words, reference: &[u8], tailrace: &[u8]) -> bool {
+        let (Some(one), Some(two)) = (made_at(reference), made_at(tailrace)) else {
+            return false;
+        };
+        let pair = (reference.to_vec(), tailrace.to_vec());
+        if is(command, 0, "XADD") {
+            self.pairs.insert(pair);
+            return one.abs_diff(two) <= TOLERANCE_MS.unsigned_abs();
+        }
+        self.pairs.contains(&pair)
+    }
+
+    /// Puts the ids of Tailrace's command into an error that repeats those of the reference's.
+    pub(super) fn translate(&self, reply: &mut Value, reference: &Words, tailrace: &Words) {
+        let Value::Error(text) = reply else {
+            return;
+        };
+        for pair in reference.iter().cloned().zip(tailrace.iter().cloned()) {
+            if self.pairs.contains(&pair)
+                && let Some(at) = text.windows(pair.0.len()).position(|found| found == pair.0)
+            {
+                text.splice(at..at + pair.0.len(), pair.1);
+            }
+        }
+    }
+}
+
+/// Which of the ids that the clock made, for all streams, comes where in their order. Two servers make it alike unless
+/// a millisecond began between two commands for one and not for the other; then they cannot be compared.
+pub(super) fn ranks(exchanges: &[Exchange]) -> Vec<usize> {
+    let mut made = Vec::new();
+    let adding = exchanges
+        .iter()
+        .filter(|exchange| is(&exchange.words, 0, "XADD") || is(&exchange.words, 0, "EXEC"));
+    for reply in adding.flat_map(|exchange| &exchange.replies) {
+        find_made(reply, &mut made);
+    }
+    let order: BTreeSet<&Vec<u8>> = made.iter().collect();
+    let rank = |id: &Vec<u8>| {
+        order
+            .iter()
+            .position(|other| *other == id)
+            .unwrap_or_default()
+    };
+    made.iter().map(rank).collect()
+}
+
+/// Adds the ids in a value that the clock made to the others, each as often as it is there.
+pub(super) fn find_made(value: &Value, made: &mut Vec<Vec<u8>>) {
+    match value {
+        Value::Bulk(text) if made_at(text).is_some() => made.push(text.clone()),
+        Value::Array(parts) | Value::Map(parts) => {
+            for part in parts {
+                find_made(part, made);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The time in an id that the clock made in this century. Sequences have no other ids of that size.
+fn made_at(id: &[u8]) -> Option<u64> {
+    let (ms, seq) = std::str::from_utf8(id).ok()?.split_once('-')?;
+    seq.parse::<u64>().ok()?;
+    let ms = ms.parse().ok()?;
+    (1_600_000_000_000..4_000_000_000_000)
+        .contains(&ms)
+        .then_some(ms)
+}
+
+/// How far apart two servers may be.
+pub(super) const TOLERANCE_MS: i64 = 3_000;

@@ -1,0 +1,26 @@
+//! The forms of all commands that are compared, a file for each family.
+
+pub(super) mod connection;
+pub(super) mod groups;
+pub(super) mod keys;
+pub(super) mod pubsub;
+pub(super) mod setup;
+pub(super) mod streams;
+pub(super) mod strings;
+pub(super) mod transactions;
+pub(super) mod waiting;
+
+/// All forms.
+pub(super) const ALL: &[&[&str]] = &[
+    connection::FORMS,
+    groups::FORMS,
+    keys::FORMS,
+    pubsub::FORMS,
+    setup::START,
+    setup::FORMS,
+    streams::FORMS,
+    strings::FORMS,
+    transactions::FORMS,
+    waiting::WAITING,
+    waiting::ACTING,
+];

@@ -1,0 +1,27 @@
+//! Streams as such: adding, reading, deleting, trimming, setting.
+
+pub(in super::super) const FORMS: &[&str] = &[
+    "XADD $stream $new_id ( $field $value ) ...",
+    "XADD $stream $new_id ( $field $value ) ...",
+    "XADD $stream $new_id $field $value",
+    "XADD $stream [NOMKSTREAM] $new_id ( $field $value ) ...",
+    "XADD $stream { [NOMKSTREAM] [( MAXLEN [( = | ~ )] $maxlen | MINID [( = | ~ )] $id ) [LIMIT $limit]] } $new_id $field $value",
+    "XADD $stream { [NOMKSTREAM] [MAXLEN ~ $maxlen] [LIMIT $limit] } $new_id $field $value",
+    "XTRIM $stream ( MAXLEN [( = | ~ )] $maxlen | MINID [( = | ~ )] $id ) [LIMIT $limit]",
+    "XTRIM $stream { [MAXLEN ~ $maxlen] [MINID $id] [LIMIT $limit] }",
+    "XTRIM $stream ( MAXLEN $maxlen | MINID $id )",
+    "XTRIM $stream ( MAXLEN ~ $maxlen | MINID ~ $id ) [LIMIT $limit]",
+    "XDEL $stream $id ...",
+    "XDEL $stream $id ...",
+    "XLEN $stream",
+    "XRANGE $stream $bound $bound [COUNT $count]",
+    "XREVRANGE $stream $bound $bound [COUNT $count]",
+    "XREAD { [COUNT $count] } STREAMS $stream ( $id | $ | + | 0 )",
+    "XREAD [COUNT $count] STREAMS $stream $stream ( 0 | $id ) ( $id | $ | + )",
+    "XREAD { [COUNT $count] [BLOCK ( 5 | abc | -1 )] } STREAMS $stream ( 0 | 0 | $id )",
+    "XSETID $stream $id { [ENTRIESADDED $entries_added] [MAXDELETEDID $id] }",
+    "XSETID $stream ( 7-7 | 9-9 | $id ) ENTRIESADDED $entries_added MAXDELETEDID $id",
+    "XINFO STREAM $stream [FULL [COUNT $count]]",
+    "XINFO STREAM $stream",
+    "XINFO ( HELP | NOTHING | STREAM )",
+];

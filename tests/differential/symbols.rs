@@ -1,0 +1,89 @@
+//! The words that `$names` of the grammar stand for.
+//!
+//! There are few of each, so that commands meet each other's keys, entries, groups and consumers. A word that is
+//! there twice comes twice as often; shrinking goes to the first.
+
+/// The words of one name.
+///
+/// # Panics
+///
+/// If there is no such name.
+pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
+    let listed = match name {
+        "key" => "s s t t u k k n x ''",
+        "stream" => "s s s s s s s s s s s s t t t u k x ''",
+        "text_key" => "k k k n n n x s ''",
+        "id" => ID,
+        "new_id" => NEW_ID,
+        "bound" => BOUND,
+        "group" => "g g g g g g g g h h h i ''",
+        "consumer" => "a a a b b c ''",
+        "field" => "f g 1 ''",
+        "value" => VALUE,
+        "text" => TEXT,
+        "count" => "1 2 3 10 100 0 -1",
+        "maxlen" => "0 1 2 3 5 10 100 -1",
+        "limit" => "1 2 3 10 100 0 -1",
+        // Far from each other, so that the few milliseconds between two servers never decide.
+        "idle" => "0 0 0 0 100000 10000000 -1",
+        "idle_set" => "0 50000 1000000 100000000 -5",
+        "time_set" => "0 1000 1700000000000 99999999999999",
+        "deliveries" => "0 1 5 9223372036854775807 -1",
+        "entries_read" => "0 1 2 3 5 100 -1 -2 9223372036854775807",
+        "entries_added" => "0 1 3 5 100 -1",
+        "db" => "0 0 0 0 1 1 2 15 16 -1",
+        // Deadlines lie far ahead or behind.
+        "seconds" => "1000 5000 100000 0 -1 9223372036854775807 9223372036854775",
+        "seconds_at" => "99999999999 4102444800 1 0 -1 9223372036854775807",
+        "ms" => "1000000 5000000 0 -1 9223372036854775807",
+        "ms_at" => "99999999999999 4102444800000 1 0 -1 9223372036854775807",
+        "integer" => "1 2 5 -1 0 9223372036854775807 -9223372036854775808 100",
+        "float" => "1 0.1 -2.5 1e3 3.0e-5 inf 1e400 nan 9007199254740993 0.30000000000000004",
+        "offset" => "0 1 2 3 10 -1 -2 -100 536870912 9223372036854775807",
+        "pattern" => "* s ? [st] [^s] s* *s \\s [a-t] x ''",
+        "type" => "stream string list nothing STREAM",
+        "channel" => "c d e ''",
+        "channel_pattern" => "c* ? [cd] e *",
+        "name" => "alice bob '' x",
+        "bad" => BAD,
+        _ => panic!("no words are named ${name}"),
+    };
+    listed.split(' ').map(word).collect()
+}
+
+/// Long words have names, and `''` is the empty one.
+fn word(listed: &str) -> Vec<u8> {
+    match listed {
+        "''" => Vec::new(),
+        "two_words" => b"two words".to_vec(),
+        "bytes" => b"\x00\r\n\xff".to_vec(),
+        "x40" => vec![b'x'; 40],
+        "x100" => vec![b'x'; 100],
+        "x1500" => vec![b'x'; 1_500],
+        _ => listed.as_bytes().to_vec(),
+    }
+}
+
+/// Stands for the first, second ... id that the clock made in a sequence.
+pub(super) const MADE_BY_CLOCK: &str = "$clock";
+
+const ID: &str = "1-1 1-1 1-2 1-2 1-3 2-1 2-1 2-2 3-1 1 2 3 4-0 5 0 0 0-0 0-1 1-0 7-7 $clock0 $clock1 \
+    0-18446744073709551615 1-18446744073709551615 18446744073709551614-18446744073709551615 \
+    18446744073709551615-18446744073709551614 18446744073709551615-18446744073709551615 18446744073709551615";
+
+const NEW_ID: &str = "1-* 1-* 1-* 2-* 2-* 3-* 4-* 5-* 1-1 1-2 2-1 2-2 3-1 4 5 6-* 7-7 7-* 0-* 0-1 0-0 0 * \
+    18446744073709551615-* 18446744073709551615-18446744073709551615 18446744073709551614-* 8-8 9-*";
+
+const BOUND: &str = "- - + + (1 (1-1 (2-1 (0 1 2 3 1-1 1-2 2-1 0 0-0 3-1 7 (3-1 (7-7 (0-0 $clock0 \
+    (18446744073709551615-18446744073709551615 18446744073709551615";
+
+const VALUE: &str = "v v w 1 -1 0 100 4096 70000 9223372036854775807 -9223372036854775808 9223372036854775808 '' x40 x100 x1500 \
+    two_words bytes 01 +1 1.5";
+
+const TEXT: &str =
+    "v 1 10 -5 9223372036854775807 9223372036854775808 3.0 1.5 '' x40 x100 two_words bytes 007 x";
+
+/// What some command refuses, somewhere.
+const BAD: &str = "abc '' -1 1.5 0x1 +1 ' 1-a 1- -1-1 1-1-1 (1 - + $ > * 99999999999999999999 18446744073709551616 \
+    9223372036854775807 -9223372036854775808 0 1 NX XX GT LT COUNT STREAMS MAXLEN MINID = ~ LIMIT BLOCK NOACK IDLE TIME \
+    FORCE JUSTID LASTID MKSTREAM ENTRIESREAD FULL KEEPTTL GET EX PX REPLACE DB s k g two_words bytes";
