@@ -209,6 +209,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         is_monitor: false,
         transaction: None,
         has_transacted: false,
+        executing: None,
         watches: Default::default(),
         subscriptions: Default::default(),
         waiter: None,

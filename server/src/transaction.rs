@@ -26,7 +26,7 @@ pub struct Transaction {
 
 impl Transaction {
     /// Queues a command.
-    fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
+    pub fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
         self.flags = self.flags | spec.flags;
         let request_args = request.as_request();
         self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
@@ -166,7 +166,6 @@ impl State {
             if let Some(transaction) = &mut client.transaction {
                 transaction.clear();
             }
-            self.let_go(id);
         }
     }
 

@@ -62,6 +62,7 @@ fn run(
     }
 
     reply.array(transaction.queue.len());
+    call.client().executing = Some(transaction.queue.len());
     call.state.in_exec = true;
     let mut since = call.now.mono;
     for (spec, request) in &transaction.queue {

@@ -225,11 +225,13 @@ impl Kind {
 
 /// The letters that tell of a client's state.
 pub(super) fn flags(client: &Client) -> String {
-    let is_in_transaction = client.transaction.is_some() || client.executing.is_some();
     let letters = [
         (client.is_monitor, 'O'),
         (client.is_subscriber(), 'P'),
-        (is_in_transaction, 'x'),
+        (
+            client.transaction.is_some() || client.executing.is_some(),
+            'x',
+        ),
         (client.is_blocked(), 'b'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),
