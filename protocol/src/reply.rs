@@ -268,6 +268,12 @@ impl<'a> ReplyWriter<'a> {
         Mark(self.out.len())
     }
 
+    /// How many bytes were written since `mark`.
+    #[inline]
+    pub fn bytes_since(&self, mark: Mark) -> usize {
+        self.out.len().saturating_sub(mark.0)
+    }
+
     #[inline]
     fn header(&mut self, kind: u8, count: usize) {
         self.number(kind, count as u64);
@@ -314,8 +320,8 @@ impl Request<'_> {
     }
 }
 
-/// A position in a reply; see [`ReplyWriter::mark`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// A position in a reply; see [`ReplyWriter::mark`]. The default is the start of the buffer.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Mark(usize);
 
 /// A short line that is written from its end to its start, as digits come.

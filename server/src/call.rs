@@ -69,4 +69,9 @@ pub trait Waiting: Send {
 
     /// Writes the reply of a command that waited in vain.
     fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>);
+
+    /// For how many microseconds it kept everybody else from running.
+    fn took_micros(&self) -> u64 {
+        0
+    }
 }

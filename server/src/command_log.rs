@@ -1,29 +1,47 @@
-//! The log of slow commands, as `SLOWLOG` and `COMMANDLOG` show it.
+//! The logs of slow commands, and of those with large requests or replies, as `SLOWLOG` and
+//! `COMMANDLOG` show them.
 
 use std::collections::VecDeque;
 
 use tailrace_protocol::Request;
+use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 
 use crate::client::Client;
+use crate::client::ClientId;
+use crate::client::ReplyMode;
 use crate::config::Config;
+use crate::spec::Flags;
+use crate::spec::Spec;
+use crate::state::State;
 
-/// The commands that took long, newest first.
+/// The logs of commands.
+#[derive(Debug, Default)]
+pub struct CommandLogs {
+    /// Those that took long.
+    pub slow: CommandLog,
+    /// Those that were sent in many bytes.
+    pub large_requests: CommandLog,
+    /// Those that were answered in many bytes.
+    pub large_replies: CommandLog,
+}
+
+/// Commands that stood out, newest first.
 #[derive(Debug, Default)]
 pub struct CommandLog {
     entries: VecDeque<LoggedCommand>,
     next_id: u64,
 }
 
-/// A command that took long.
+/// A command that stood out.
 #[derive(Debug)]
 pub struct LoggedCommand {
     /// Counts from zero since the start.
     pub id: u64,
     /// When it ran.
     pub at: UnixMicros,
-    /// How long it took.
-    pub micros: u64,
+    /// How long it took, in microseconds, or how many bytes it had.
+    pub value: u64,
     /// What was sent, shortened.
     pub args: Vec<Box<[u8]>>,
     /// Who sent it.
@@ -34,25 +52,27 @@ pub struct LoggedCommand {
 
 impl CommandLog {
     /// Adds a command, and forgets the oldest ones beyond `entries_max`.
-    pub(crate) fn push(
-        &mut self,
-        request: Request<'_>,
-        client: &Client,
-        config: &Config,
-        at: UnixMicros,
-        micros: u64,
-    ) {
+    fn push(&mut self, logged: Logged<'_>, value: u64, entries_max: usize) {
+        if entries_max == 0 {
+            return;
+        }
+        let Logged {
+            request,
+            client,
+            config,
+            at,
+        } = logged;
         let entry = LoggedCommand {
             id: self.next_id,
             at,
-            micros,
+            value,
             args: shortened(request, config),
             addr: client.addr.clone(),
             name: client.name.clone(),
         };
         self.next_id += 1;
         self.entries.push_front(entry);
-        self.entries.truncate(config.settings().slowlog_max_len);
+        self.entries.truncate(entries_max);
     }
 
     /// From the newest on.
@@ -64,6 +84,92 @@ impl CommandLog {
     pub fn clear(&mut self) {
         self.entries.clear();
     }
+}
+
+/// A command as it was called.
+#[derive(Clone, Copy)]
+struct Logged<'a> {
+    request: Request<'a>,
+    client: &'a Client,
+    config: &'a Config,
+    at: UnixMicros,
+}
+
+impl State {
+    /// Logs a command if it took long.
+    pub(crate) fn log_if_slow(
+        &mut self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+        at: Now,
+        micros: u64,
+    ) {
+        let settings = self.config.settings();
+        let above = settings.slowlog_log_slower_than_us;
+        let is_slow = above.is_some_and(|above| micros >= above);
+        if !is_slow || spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
+        // Its client may have been ended by what it did.
+        let Some(client) = self.clients.get(id) else {
+            return;
+        };
+        let logged = Logged {
+            request,
+            client,
+            config: &self.config,
+            at: at.wall,
+        };
+        self.logs
+            .slow
+            .push(logged, micros, settings.slowlog_max_len);
+    }
+
+    /// Logs a command if it was sent or answered in many bytes.
+    pub(crate) fn log_if_large(
+        &mut self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+        at: Now,
+        bytes: CallBytes,
+    ) {
+        let settings = self.config.settings();
+        let is_from =
+            |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
+        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
+        let has_large_reply = is_from(bytes.reply, settings.reply_logged_from_bytes);
+        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
+        let Some(client) = self.clients.get(id) else {
+            return;
+        };
+        let logged = Logged {
+            request,
+            client,
+            config: &self.config,
+            at: at.wall,
+        };
+        if has_large_request {
+            let log = &mut self.logs.large_requests;
+            log.push(logged, bytes.request as u64, settings.large_requests_max);
+        }
+        // What is not sent is not large.
+        if has_large_reply && client.reply_mode == ReplyMode::On {
+            let log = &mut self.logs.large_replies;
+            log.push(logged, bytes.reply as u64, settings.large_replies_max);
+        }
+    }
+}
+
+/// How many bytes a command was sent and answered in. As in the reference, each command of `EXEC`
+/// has the request of `EXEC`, and the replies of those before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CallBytes {
+    pub(crate) request: usize,
+    pub(crate) reply: usize,
 }
 
 fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {

@@ -11,6 +11,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
+use crate::command_log::CallBytes;
 use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
@@ -44,12 +45,15 @@ pub(crate) fn execute(
     state: &mut State,
     id: ClientId,
     request: Request<'_>,
+    request_bytes: usize,
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
+    state.request_bytes = request_bytes;
+    state.reply_start = reply.mark();
     let mut ran = None;
     let step = match admit(state, id, request) {
         Ok(Admitted::Run(spec)) => {
@@ -57,12 +61,12 @@ pub(crate) fn execute(
             run(state, id, spec, request, now, &mut reply)
         }
         Ok(Admitted::Queue(spec)) => {
-            state.queue(id, spec, request.to_owned());
+            state.queue(id, spec, request);
             reply.simple("QUEUED");
             Step::Done
         }
         Ok(Admitted::Hold) => {
-            state.gate.hold(id, request.to_owned());
+            state.gate.hold(id, request.to_owned(), request_bytes);
             state.clients.at(id).gated = true;
             Step::Waits
         }
@@ -148,7 +152,6 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
-    state.stats.on_call(spec);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
@@ -162,7 +165,7 @@ pub(crate) fn run(
     let step = match (spec.run)(&mut call, Args::new(request, first), reply) {
         Ok(Flow::Done) => Step::Done,
         Ok(Flow::Wait(command)) => {
-            serve::park(state, id, spec, db, command);
+            serve::park(state, id, spec, db, command, request);
             Step::Waits
         }
         Err(error) => {
@@ -179,7 +182,13 @@ pub(crate) fn run(
         state.show_to_monitors(id, spec, request, now);
     }
     if step == Step::Done {
+        state.stats.on_call(spec);
         state.clients.at(id).commands += 1;
+        let bytes = CallBytes {
+            request: state.request_bytes,
+            reply: reply.bytes_since(state.reply_start),
+        };
+        state.log_if_large(id, spec, request, now, bytes);
     }
     step
 }

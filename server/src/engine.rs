@@ -12,7 +12,6 @@ use parking_lot::MutexGuard;
 use tailrace_protocol::Batch;
 use tailrace_protocol::ProtocolError;
 use tailrace_protocol::ReplyWriter;
-use tailrace_protocol::Request;
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tokio::sync::Notify;
@@ -23,8 +22,8 @@ use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::dispatch;
 use crate::dispatch::Outcome;
+use crate::dispatch::Step;
 use crate::serve;
-use crate::spec::Flags;
 use crate::spec::Spec;
 use crate::state::State;
 
@@ -325,7 +324,9 @@ impl Engine {
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let Outcome { ran, .. } = dispatch::execute(state, id, request, now, out);
+            let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
+            let Outcome { ran, step } =
+                dispatch::execute(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
@@ -333,7 +334,9 @@ impl Engine {
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
-                state.log_if_slow(id, spec, request, now, micros);
+                if step == Step::Done {
+                    state.log_if_slow(id, spec, request, now, micros);
+                }
                 now = read;
             }
             serve::settle(state, now);
@@ -447,27 +450,6 @@ impl State {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);
             self.stats.rates.keep(totals);
-        }
-    }
-
-    /// Keeps a command that took long.
-    pub(crate) fn log_if_slow(
-        &mut self,
-        id: ClientId,
-        spec: &'static Spec,
-        request: Request<'_>,
-        at: Now,
-        micros: u64,
-    ) {
-        let above = self.config.settings().slowlog_log_slower_than_us;
-        let is_slow = above.is_some_and(|above| micros >= above);
-        if !is_slow || spec.flags.has(Flags::SKIP_COMMANDLOG) {
-            return;
-        }
-        // Its client may have been ended by what it did.
-        if let Some(client) = self.clients.get(id) {
-            self.slow_log
-                .push(request, client, &self.config, at.wall, micros);
         }
     }
 }

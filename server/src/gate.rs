@@ -26,6 +26,7 @@ pub enum Hold {
 pub(crate) struct Held {
     pub(crate) client: ClientId,
     pub(crate) request: OwnedRequest,
+    pub(crate) request_bytes: usize,
 }
 
 /// Until when commands are held, and which.
@@ -95,8 +96,12 @@ impl Gate {
     }
 
     /// Keeps a command that found the gate closed.
-    pub(crate) fn hold(&mut self, client: ClientId, request: OwnedRequest) {
-        self.held.push_back(Held { client, request });
+    pub(crate) fn hold(&mut self, client: ClientId, request: OwnedRequest, request_bytes: usize) {
+        self.held.push_back(Held {
+            client,
+            request,
+            request_bytes,
+        });
     }
 
     /// The next command that the gate was opened for; it may find it closed again.

@@ -5,6 +5,7 @@
 //! first. An attempt is the whole command again, with the deadline and the IDs that it had.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 use tailrace_storage::Change;
 use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
@@ -15,6 +16,7 @@ use tailrace_storage::WaiterId;
 use crate::call::Call;
 use crate::call::Waiting;
 use crate::client::ClientId;
+use crate::command_log::CallBytes;
 use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
@@ -32,6 +34,7 @@ pub(crate) fn park(
     spec: &'static Spec,
     db: usize,
     command: Box<dyn Waiting>,
+    request: Request<'_>,
 ) {
     let wants = command.wants(db);
     for key in &wants.keys {
@@ -44,6 +47,8 @@ pub(crate) fn park(
         spec,
         db,
         command,
+        request: request.to_owned(),
+        request_bytes: state.request_bytes,
     };
     state.parked.insert(waiter, parked);
 }
@@ -67,7 +72,7 @@ fn react(state: &mut State, now: Now) {
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
-                state.break_watches(db, &key);
+                state.break_watches(db, &key, event);
             }
             if event.signal() == Signal::None {
                 continue;
@@ -151,11 +156,19 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let Held {
         client: id,
         request,
+        request_bytes,
     } = held;
+    let request = request.as_request();
     let client = state.clients.at(id);
     client.gated = false;
     let mut out = std::mem::take(&mut client.out);
-    let Outcome { step, .. } = dispatch::execute(state, id, request.as_request(), now, &mut out);
+    let Outcome { step, ran } = dispatch::execute(state, id, request, request_bytes, now, &mut out);
+    if let Some(spec) = ran
+        && step == Step::Done
+    {
+        // It is not worth a reading of the clock.
+        state.log_if_slow(id, spec, request, now, 0);
+    }
     let client = state.clients.at(id);
     client.out.splice(..0, out);
     state.touch(id);
@@ -216,7 +229,9 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         }
     };
     if over {
+        state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
+        log(state, &parked, now, out.len() - start);
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -228,6 +243,18 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     if over {
         resume(state, id);
     }
+}
+
+/// Logs a command that waited, if it stands out. The time of a wait is not one that it took.
+fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
+    let (id, spec) = (parked.client, parked.spec);
+    let request = parked.request.as_request();
+    let bytes = CallBytes {
+        request: parked.request_bytes,
+        reply: reply_bytes,
+    };
+    state.log_if_slow(id, spec, request, now, parked.command.took_micros());
+    state.log_if_large(id, spec, request, now, bytes);
 }
 
 /// Lets a client whose wait is over go on with what it sent meanwhile.

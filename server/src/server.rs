@@ -118,7 +118,7 @@ impl Builder {
         };
         let store = Store::new(settings.databases, sockets::seed(), Default::default());
         let addrs = sockets.addrs();
-        let mut state = State::new(config, info, store);
+        let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));

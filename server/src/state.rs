@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tailrace_protocol::Mark;
+use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Change;
 use tailrace_storage::Instant;
@@ -16,7 +18,8 @@ use crate::call::Waiting;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::Clients;
-use crate::command_log::CommandLog;
+use crate::clock::Clock;
+use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::gate::Gate;
@@ -44,8 +47,8 @@ pub struct State {
     pub commands: CommandTable,
     /// What was counted since the start or the last reset.
     pub stats: Stats,
-    /// The commands that took long.
-    pub slow_log: CommandLog,
+    /// The commands that stood out.
+    pub logs: CommandLogs,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
@@ -82,6 +85,12 @@ pub struct State {
     pub(crate) published: usize,
     /// What is known of how long the commands of a batch take.
     pub(crate) timing: Timing,
+    /// For how long the commands of `EXEC` take; what they see is the instant of `EXEC`.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// How many bytes the request that runs was sent in.
+    pub(crate) request_bytes: usize,
+    /// Where the reply begins of the request that runs.
+    pub(crate) reply_start: Mark,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
 }
@@ -92,6 +101,9 @@ pub(crate) struct Parked {
     pub(crate) spec: &'static Spec,
     pub(crate) db: usize,
     pub(crate) command: Box<dyn Waiting>,
+    /// What was sent, for the logs.
+    pub(crate) request: OwnedRequest,
+    pub(crate) request_bytes: usize,
 }
 
 /// Memory in bytes.
@@ -107,7 +119,7 @@ pub(crate) struct Memory {
 
 impl State {
     /// An empty state.
-    pub fn new(config: Config, info: ServerInfo, store: Store) -> Self {
+    pub fn new(config: Config, info: ServerInfo, store: Store, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
             clients: Clients::default(),
@@ -115,7 +127,7 @@ impl State {
             config,
             info,
             stats: Stats::default(),
-            slow_log: CommandLog::default(),
+            logs: CommandLogs::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             watch_list: WatchList::default(),
@@ -134,6 +146,9 @@ impl State {
             changes: Vec::new(),
             published: 0,
             timing: Timing::default(),
+            clock,
+            request_bytes: 0,
+            reply_start: Mark::default(),
             set_log_level: None,
         }
     }

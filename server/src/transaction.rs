@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::Request;
+use tailrace_storage::Event;
 
 use crate::client::ClientId;
 use crate::spec::Flags;
@@ -31,11 +33,10 @@ impl Transaction {
         self.queue.push((spec, request));
     }
 
-    /// Drops what is queued, as it will not be executed.
-    fn forget(&mut self) {
-        let aborted = self.aborted;
+    /// Drops what was queued, as it will not be executed.
+    pub fn clear(&mut self) {
         *self = Self {
-            aborted,
+            aborted: self.aborted,
             ..Self::default()
         };
     }
@@ -44,10 +45,21 @@ impl Transaction {
 /// The keys that one client watches.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// Database and key, in the order of watching; each once.
-    pub keys: Vec<(usize, Box<[u8]>)>,
+    /// In the order of watching; each once.
+    pub keys: Vec<WatchedKey>,
     /// One of them changed, so `EXEC` will answer null.
     pub broken: bool,
+}
+
+/// A key that one client watches.
+#[derive(Debug)]
+pub struct WatchedKey {
+    /// Its database.
+    pub db: usize,
+    /// Its name.
+    pub key: Box<[u8]>,
+    /// It was there and not due. Otherwise it is no change that it goes.
+    pub was_alive: bool,
 }
 
 /// Who watches which key.
@@ -98,47 +110,38 @@ impl WatchList {
 impl State {
     /// Lets a client's next `EXEC` depend on a key.
     pub(crate) fn watch(&mut self, id: ClientId, db: usize, key: &[u8]) {
-        let watches = &mut self.clients.at(id).watches;
-        let is_watched = |(at, watched): &(usize, Box<[u8]>)| *at == db && **watched == *key;
+        let client = self.clients.at(id);
+        client.has_transacted = true;
+        let watches = &mut client.watches;
+        let is_watched = |watched: &WatchedKey| watched.db == db && *watched.key == *key;
         if watches.broken || watches.keys.iter().any(is_watched) {
             return;
         }
-        watches.keys.push((db, key.into()));
+        watches.keys.push(WatchedKey {
+            db,
+            key: key.into(),
+            was_alive: self.store.peek(db, key).is_some(),
+        });
         self.watch_list.insert(db, key, id);
         self.store.observe(db, key);
     }
 
     /// Forgets what a client watches, broken or not.
     pub(crate) fn unwatch(&mut self, id: ClientId) {
-        self.clients.at(id).watches.broken = false;
-        self.let_go(id);
-    }
-
-    fn let_go(&mut self, id: ClientId) {
-        let keys = std::mem::take(&mut self.clients.at(id).watches.keys);
-        for (db, key) in &keys {
+        let watches = std::mem::take(&mut self.clients.at(id).watches);
+        for WatchedKey { db, key, .. } in &watches.keys {
             self.watch_list.remove(*db, key, id);
             self.store.unobserve(*db, key);
         }
     }
 
-    /// Queues a command of a client between `MULTI` and `EXEC`, unless nothing of it will be executed anyway.
-    pub(crate) fn queue(&mut self, id: ClientId, spec: &'static Spec, request: OwnedRequest) {
-        let client = self.clients.at(id);
-        if let Some(transaction) = &mut client.transaction
-            && !transaction.aborted
-            && !client.watches.broken
-        {
-            transaction.push(spec, request);
-        }
-    }
-
-    /// Lets a client's next `EXEC` refuse, if it is between `MULTI` and that.
-    pub(crate) fn abort(&mut self, id: ClientId) {
-        if let Some(transaction) = &mut self.clients.at(id).transaction {
-            transaction.aborted = true;
-            transaction.forget();
-        }
+    /// Whether a client's next `EXEC` is off: a watched key changed, or became due and is only not
+    /// removed yet.
+    pub(crate) fn is_watch_broken(&mut self, id: ClientId) -> bool {
+        let watches = &self.clients.at(id).watches;
+        let is_past =
+            |watched: &WatchedKey| watched.was_alive && self.store.is_due(watched.db, &watched.key);
+        watches.broken || watches.keys.iter().any(is_past)
     }
 
     /// Drops what a client queued, and forgets what it watches.
@@ -147,17 +150,43 @@ impl State {
         self.unwatch(id);
     }
 
-    /// Notes that a key changed, for those who watch it. They need not watch any longer, nor keep what they queued.
-    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8]) {
+    /// Notes that a key changed, for those who watch it. What they queued and what else they watch
+    /// does not matter any more.
+    pub(crate) fn break_watches(&mut self, db: usize, key: &[u8], event: Event) {
+        let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
         for id in self.watch_list.watchers(db, key).to_vec() {
-            let Some(client) = self.clients.get_mut(id) else {
+            let is_this = |watched: &&WatchedKey| watched.db == db && *watched.key == *key;
+            let watched = self.clients.at(id).watches.keys.iter().find(is_this);
+            if only_goes && watched.is_some_and(|watched| !watched.was_alive) {
                 continue;
-            };
+            }
+            self.unwatch(id);
+            let client = self.clients.at(id);
             client.watches.broken = true;
             if let Some(transaction) = &mut client.transaction {
-                transaction.forget();
+                transaction.clear();
             }
             self.let_go(id);
+        }
+    }
+
+    /// Queues a command of a client that is in a transaction, unless that will not be executed anyway.
+    pub(crate) fn queue(&mut self, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+        let client = self.clients.at(id);
+        let is_broken = client.watches.broken;
+        if let Some(transaction) = &mut client.transaction
+            && !transaction.aborted
+            && !is_broken
+        {
+            transaction.push(spec, request.to_owned());
+        }
+    }
+
+    /// Lets a transaction, if there is one, end in an error.
+    pub(crate) fn abort(&mut self, id: ClientId) {
+        if let Some(transaction) = &mut self.clients.at(id).transaction {
+            transaction.aborted = true;
+            transaction.clear();
         }
     }
 }

@@ -5,11 +5,12 @@
 //!
 //! Behaviour worth knowing:
 //! - If a command was refused when it was queued, none is executed.
-//! - If a watched key changed, none is executed, and the reply is null.
+//! - If a watched key changed or expired, none is executed, and the reply is null.
 //! - An error while one of them runs stands in the array; the others run all the same.
 //! - Commands that would wait answer as if their time were up.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Instant;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -21,6 +22,7 @@ use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::state::State;
 
 pub(super) const SPEC: Spec = Spec {
     name: "exec",
@@ -49,7 +51,7 @@ fn run(
         .transaction
         .take()
         .ok_or(ClientError::ExecWithoutMulti)?;
-    let broken = client.watches.broken;
+    let broken = call.state.is_watch_broken(call.id);
     call.state.unwatch(call.id);
     if transaction.aborted {
         return Err(ClientError::ExecAborted.into());
@@ -61,12 +63,27 @@ fn run(
 
     reply.array(transaction.queue.len());
     call.state.in_exec = true;
-    call.client().executing = Some(transaction.queue.len());
+    let mut since = call.now.mono;
     for (spec, request) in &transaction.queue {
         let request = request.as_request();
         dispatch::run(call.state, call.id, spec, request, call.now, reply);
+        if call.state.timing.on_ran(spec) {
+            let micros = measure(call.state, &mut since, Some(spec));
+            let (id, now) = (call.id, call.now);
+            call.state.log_if_slow(id, spec, request, now, micros);
+        }
     }
+    // What is read next is for EXEC itself, which took as long as all of them.
+    measure(call.state, &mut since, None);
     call.state.in_exec = false;
     call.client().executing = None;
     Ok(Flow::Done)
+}
+
+/// Reads the clock for what ran since `since`, which moves on, and gives how long `last` took.
+fn measure(state: &mut State, since: &mut Instant, last: Option<&'static Spec>) -> u64 {
+    let from = std::mem::replace(since, state.clock.now().mono);
+    state
+        .timing
+        .on_reading(from, *since, last, &mut state.stats)
 }

@@ -107,7 +107,8 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let settings = call.state.config.settings();
     let compat = settings.compat;
     let identity = Identity::of(settings);
-    reply.map(7);
+    let zone = settings.availability_zone.as_deref();
+    reply.map(7 + usize::from(zone.is_some()));
     reply.bulk(b"server");
     reply.bulk(identity.server.as_bytes());
     reply.bulk(b"version");
@@ -122,4 +123,8 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     reply.bulk(b"master");
     reply.bulk(b"modules");
     module::write_list(compat, reply);
+    if let Some(zone) = zone {
+        reply.bulk(b"availability_zone");
+        reply.bulk(zone);
+    }
 }

@@ -3,13 +3,13 @@
 //! Replies with a drawing, and the version below it.
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Compat;
 
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::server_info;
+use crate::server_info::Identity;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -36,11 +36,12 @@ fn run(
         args.integer()?;
     }
 
-    let (name, version) = match call.state.config.settings().compat {
-        Compat::Valkey => ("Valkey", server_info::VALKEY_VERSION),
-        Compat::Redis => ("Redis", server_info::REDIS_VERSION),
+    let identity = Identity::of(call.state.config.settings());
+    let name = match identity.server {
+        "redis" => "Redis",
+        _ => "Valkey",
     };
-    let tailrace = server_info::VERSION;
+    let (tailrace, version) = (server_info::VERSION, identity.version);
     let text = format!("{WHEEL}\nTailrace {tailrace}, which behaves as {name} ver. {version}\n");
     reply.verbatim(text.as_bytes());
     Ok(Flow::Done)

@@ -35,7 +35,9 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.client().transaction = Some(Box::<Transaction>::default());
+    let client = call.client();
+    client.has_transacted = true;
+    client.transaction = Some(Box::<Transaction>::default());
     reply.ok();
     Ok(Flow::Done)
 }

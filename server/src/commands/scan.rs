@@ -55,11 +55,10 @@ fn run(
     let mut shown = ReplyWriter::new(&mut found, reply.version());
     let mut count = 0;
     let db = call.db;
-    let next = call.store().scan(db, cursor, filter.count, |key, value| {
-        if filter.admits(key, value) {
-            shown.bulk(key);
-            count += 1;
-        }
+    let admits = |key: &[u8], value: &Value| filter.admits(key, value);
+    let next = call.store().scan(db, cursor, filter.count, admits, |key| {
+        shown.bulk(key);
+        count += 1;
     });
 
     reply.array(2);

@@ -44,8 +44,6 @@ fn run(
 ) -> Result<Flow, CommandError> {
     let db = call.db;
     for key in args {
-        // A key that is due goes now, not between here and EXEC.
-        call.store().lookup(db, key);
         call.state.watch(call.id, db, key);
     }
     reply.ok();

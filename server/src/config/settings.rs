@@ -56,6 +56,14 @@ pub struct Settings {
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
     pub slowlog_max_len: usize,
+    /// Requests of so many bytes are logged; `None` logs none.
+    pub request_logged_from_bytes: Option<u64>,
+    /// How many large requests are kept.
+    pub large_requests_max: usize,
+    /// Commands whose replies have so many bytes are logged; `None` logs none.
+    pub reply_logged_from_bytes: Option<u64>,
+    /// How many commands with large replies are kept.
+    pub large_replies_max: usize,
     /// What is logged.
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
@@ -66,6 +74,8 @@ pub struct Settings {
     pub dir: String,
     /// How many threads serve sockets.
     pub threads: usize,
+    /// Where the server says it stands.
+    pub availability_zone: Option<Box<[u8]>>,
     /// Which of two servers to follow where they differ.
     pub compat: Compat,
     /// Whether clients are told that this is Redis.
@@ -134,11 +144,16 @@ impl Settings {
             notify_keyspace_events: read.events("notify-keyspace-events"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
+            request_logged_from_bytes: read.threshold("commandlog-request-larger-than"),
+            large_requests_max: read.number("commandlog-large-request-max-len"),
+            reply_logged_from_bytes: read.threshold("commandlog-reply-larger-than"),
+            large_replies_max: read.number("commandlog-large-reply-max-len"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
+            availability_zone: read.text("availability-zone").map(Box::from),
             compat: read.compat("compat"),
             extended_redis_compatibility: read.flag("extended-redis-compatibility"),
         }

@@ -111,17 +111,19 @@ impl Store {
             .map(|record| (record.key(), record.value()))
     }
 
-    /// Shows about `count` keys to `visit` and returns the cursor to go on with, or 0 at the end.
+    /// Looks at about `count` keys, shows those that `admits` admits to `visit`, and returns the cursor to go on
+    /// with, or 0 at the end.
     ///
     /// A scan begins with 0. A key that is there from its beginning to its end is shown exactly once; one that
-    /// comes or goes meanwhile may be. Keys that are due are not shown. A call may show no key at all and
-    /// yet not be the last, because it looks at a bounded number of places.
+    /// comes or goes meanwhile may be. Keys that are due are not shown, and those admitted are removed.
+    /// A call may show no key at all and yet not be the last, because it looks at a bounded number of places.
     pub fn scan(
         &mut self,
         db: usize,
         cursor: u64,
         count: usize,
-        mut visit: impl FnMut(&[u8], &Value),
+        admits: impl Fn(&[u8], &Value) -> bool,
+        mut visit: impl FnMut(&[u8]),
     ) -> u64 {
         let Ok(mut position) = usize::try_from(cursor) else {
             return 0;
@@ -135,8 +137,11 @@ impl Store {
                 Step::Found(at, next) => {
                     position = next;
                     let record = self.keyspaces[db].record(at);
+                    if !admits(record.key(), record.value()) {
+                        continue;
+                    }
                     if !record.is_due(self.now) {
-                        visit(record.key(), record.value());
+                        visit(record.key());
                     } else if !self.expiry_paused {
                         self.expire(db, at);
                     }

@@ -391,7 +391,7 @@ proptest! {
         let mut meanwhile = meanwhile.into_iter();
         let mut cursor = 0;
         for _ in 0..1_000 {
-            cursor = store.scan(0, cursor, count, |key, _| {
+            cursor = store.scan(0, cursor, count, |_, _| true, |key| {
                 *shown.entry(key.to_vec()).or_default() += 1;
             });
             if cursor == 0 {

@@ -252,7 +252,7 @@ fn while_expiry_is_paused_due_keys_stay_but_read_as_missing() {
     assert!(store.read(0, b"k").is_none());
     assert_eq!((store.expire_due(10), store.next_expiry()), (0, None));
     assert_eq!(
-        store.scan(0, 0, 10, |_, _| unreachable!("none is shown")),
+        store.scan(0, 0, 10, |_, _| true, |_| unreachable!("none is shown")),
         0
     );
     assert_eq!(store.db_len(0), 2);

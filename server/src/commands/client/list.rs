@@ -110,9 +110,9 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
     let seconds_since = |then: Instant| now.since(then).to_seconds();
-    let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
-    let queued_count = client.executing.or(queued).map_or(-1, usize::cast_signed);
-    let is_watching = !client.watches.keys.is_empty() || client.watches.broken;
+    let queued = client.transaction.as_ref();
+    let not_queued = if client.has_transacted { 0 } else { -1 };
+    let queued_count = queued.map_or(not_queued, |queued| queued.queue.len().cast_signed());
     let capa = if client.capa_redirect { "r" } else { "" };
     let name = client.last_command.map_or("NULL", |spec| spec.name);
 
@@ -130,8 +130,7 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("sub", client.subscriptions.channels.len());
     line.field("psub", client.subscriptions.patterns.len());
     line.field("ssub", client.subscriptions.shards.len());
-    // Watching makes room for a transaction, which shows.
-    line.field("multi", queued_count.max(if is_watching { 0 } else { -1 }));
+    line.field("multi", queued_count);
     line.field("watch", client.watches.keys.len());
     line.field("qbuf", client.input_bytes);
     line.field("qbuf-free", 0);

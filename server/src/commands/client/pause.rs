@@ -52,7 +52,8 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let timeout = args.bytes()?;
-    let hold = if args.is_empty() || args.keyword("all") {
+    // With more than a mode, the reference looks at none of it.
+    let hold = if args.len() != 1 || args.keyword("all") {
         Hold::All
     } else if args.keyword("write") {
         Hold::Writes

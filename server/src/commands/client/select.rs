@@ -142,9 +142,9 @@ impl<'a> Filters<'a> {
         } else if is("db") {
             self.db = Some(database(call, value, sense)?);
         } else if is("flags") {
-            self.flags = Some(known(value, FLAGS, sense, "flags")?);
+            self.flags = Some(known(text(value), FLAGS, sense, "flags")?);
         } else if is("capa") {
-            self.capa = Some(known(value, CAPAS, sense, "capa")?);
+            self.capa = Some(known(text(value), CAPAS, sense, "capa")?);
         } else {
             let slot = match () {
                 () if is("addr") => &mut self.addr,
@@ -205,7 +205,7 @@ impl<'a> Filters<'a> {
 
 impl Kind {
     fn parse(name: &[u8]) -> Result<Self, CommandError> {
-        match name.to_ascii_lowercase().as_slice() {
+        match text(name).to_ascii_lowercase().as_slice() {
             b"normal" => Ok(Self::Normal),
             b"pubsub" => Ok(Self::PubSub),
             b"replica" | b"slave" => Ok(Self::Replica),

@@ -40,7 +40,8 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let id = args.bytes()?;
-    let with_error = if args.is_empty() || args.keyword("timeout") {
+    // With more than a reason, the reference looks at none of it.
+    let with_error = if args.len() != 1 || args.keyword("timeout") {
         false
     } else if args.keyword("error") {
         true

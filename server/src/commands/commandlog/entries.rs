@@ -6,6 +6,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::command_log::CommandLog;
+use crate::command_log::CommandLogs;
 use crate::commands::slowlog;
 use crate::error::CommandError;
 use crate::error::ServerError;
@@ -57,22 +58,19 @@ pub(super) const RESET: Spec = Spec {
 
 const FLAGS: Flags = Flags::ADMIN.and(Flags::LOADING).and(Flags::STALE);
 
-/// What a command was logged for.
-enum Kind {
-    Slow,
-    /// A large request, or a large reply.
-    Large,
-}
-
-impl Kind {
-    fn parse(args: &mut Args<'_>) -> Result<Self, CommandError> {
-        if args.keyword("slow") {
-            Ok(Self::Slow)
-        } else if args.keyword("large-request") || args.keyword("large-reply") {
-            Ok(Self::Large)
-        } else {
-            Err(ServerError::CommandLogKind.into())
-        }
+/// The log that is asked for.
+fn parse_log<'a>(
+    logs: &'a mut CommandLogs,
+    args: &mut Args<'_>,
+) -> Result<&'a mut CommandLog, CommandError> {
+    if args.keyword("slow") {
+        Ok(&mut logs.slow)
+    } else if args.keyword("large-request") {
+        Ok(&mut logs.large_requests)
+    } else if args.keyword("large-reply") {
+        Ok(&mut logs.large_replies)
+    } else {
+        Err(ServerError::CommandLogKind.into())
     }
 }
 
@@ -82,10 +80,7 @@ fn get(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let count = slowlog::parse_count(&mut args)?;
-    let log = match Kind::parse(&mut args)? {
-        Kind::Slow => &call.state.slow_log,
-        Kind::Large => &CommandLog::default(),
-    };
+    let log = parse_log(&mut call.state.logs, &mut args)?;
     slowlog::write_entries(log, count, reply);
     Ok(Flow::Done)
 }
@@ -95,11 +90,8 @@ fn len(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let len = match Kind::parse(&mut args)? {
-        Kind::Slow => call.state.slow_log.iter().len(),
-        Kind::Large => 0,
-    };
-    reply.unsigned(len as u64);
+    let log = parse_log(&mut call.state.logs, &mut args)?;
+    reply.unsigned(log.iter().len() as u64);
     Ok(Flow::Done)
 }
 
@@ -108,10 +100,7 @@ fn reset(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    match Kind::parse(&mut args)? {
-        Kind::Slow => call.state.slow_log.clear(),
-        Kind::Large => {}
-    }
+    parse_log(&mut call.state.logs, &mut args)?.clear();
     reply.ok();
     Ok(Flow::Done)
 }

@@ -4,6 +4,7 @@
 //! address that would tell anybody anything, so it is zero.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Millis;
 use tailrace_storage::Value;
 
 use crate::args::Args;
@@ -25,7 +26,8 @@ pub(super) fn run(
     let facts = call.store().facts(db, key).ok_or(CommandError::NoSuchKey)?;
 
     let idle_s = facts.idle.to_seconds();
-    let lru = call.now.wall.to_seconds().saturating_sub(idle_s) & LRU_CLOCK_MASK;
+    let used_at = call.now.unix().0.saturating_sub(facts.idle.0);
+    let lru = Millis(used_at).to_seconds() & LRU_CLOCK_MASK;
     let length = match is_fast {
         true => String::new(),
         false => format!(" serializedlength:{bytes}"),

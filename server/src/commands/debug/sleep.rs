@@ -7,7 +7,6 @@
 //! - Commands that wait already are answered when their own time is up, as if nobody slept.
 //! - Within `EXEC` the reply does not wait for the end; whatever follows it does.
 
-use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::number::parse_f64;
 use tailrace_storage::Instant;
@@ -32,14 +31,14 @@ pub(super) fn run(
     let until = Instant(call.now.mono.0.saturating_add(micros));
     call.state.gate.sleep(until);
     if call.in_exec() {
+        // The others sleep after the transaction, so no reading of the clock would tell of this.
+        let (id, spec, now) = (call.id, call.spec, call.now);
+        call.state
+            .log_if_slow(id, spec, args.request(), now, micros);
         reply.ok();
         return Ok(Flow::Done);
     }
-    Ok(Flow::Wait(Box::new(Sleeping {
-        until,
-        micros,
-        request: args.request().to_owned(),
-    })))
+    Ok(Flow::Wait(Box::new(Sleeping { until, micros })))
 }
 
 #[expect(
@@ -55,8 +54,6 @@ fn micros(text: &[u8]) -> u64 {
 struct Sleeping {
     until: Instant,
     micros: u64,
-    /// For the slow log, which no reading of the clock would tell of this.
-    request: OwnedRequest,
 }
 
 impl Waiting for Sleeping {
@@ -75,10 +72,11 @@ impl Waiting for Sleeping {
         Ok(false)
     }
 
-    fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
-        let (id, spec, now) = (call.id, call.spec, call.now);
-        let request = self.request.as_request();
-        call.state.log_if_slow(id, spec, request, now, self.micros);
+    fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         reply.ok();
+    }
+
+    fn took_micros(&self) -> u64 {
+        self.micros
     }
 }

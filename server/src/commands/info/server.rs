@@ -47,6 +47,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("executable", &info.executable);
     text.field("config_file", &info.config_file);
     text.field("io_threads_active", 0);
+    let zone = settings.availability_zone.as_deref().unwrap_or_default();
+    text.field("availability_zone", String::from_utf8_lossy(zone));
     for (number, listener) in info.listeners.iter().enumerate() {
         text.field(&format!("listener{number}"), listener);
     }

@@ -40,7 +40,7 @@ fn run(
         false => parse_count(&mut args)?,
     };
 
-    write_entries(&call.state.slow_log, count, reply);
+    write_entries(&call.state.logs.slow, count, reply);
     Ok(Flow::Done)
 }
 
@@ -64,7 +64,7 @@ pub(in crate::commands) fn write_entries(
         reply.array(6);
         reply.unsigned(entry.id);
         reply.unsigned(entry.at.to_seconds());
-        reply.unsigned(entry.micros);
+        reply.unsigned(entry.value);
         reply.array(entry.args.len());
         for arg in &entry.args {
             reply.bulk(arg);

@@ -42,7 +42,7 @@ fn len(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    reply.unsigned(call.state.slow_log.iter().len() as u64);
+    reply.unsigned(call.state.logs.slow.iter().len() as u64);
     Ok(Flow::Done)
 }
 
@@ -51,7 +51,7 @@ fn reset(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.state.slow_log.clear();
+    call.state.logs.slow.clear();
     reply.ok();
     Ok(Flow::Done)
 }

@@ -6,6 +6,7 @@ use super::super::directive::Change::Live;
 use super::super::directive::Directive;
 use super::super::directive::Effect::Kept;
 use super::super::directive::Effect::Only;
+use super::super::directive::Effect::Used;
 use super::super::directive::row;
 use super::super::kind::Kind::Int;
 use super::super::kind::Kind::Memory;
@@ -33,7 +34,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("cluster-announce-hostname",              Text(checks::host_name),    "",           Live,    Kept),
     row("cluster-announce-human-nodename",        Text(checks::node_name),    "",           Live,    Kept),
     row("cluster-preferred-endpoint-type",        OneOf(ENDPOINTS),           "ip",         Live,    Kept),
-    row("availability-zone",                      Text(checks::any),          "",           Live,    Kept),
+    row("availability-zone",                      Text(checks::any),          "",           Live,    Used),
     row("cluster-node-timeout",                   Int(0, i64::MAX),           "15000",      Live,    Kept),
     row("cluster-ping-interval",                  Int(0, i64::MAX),           "0",          Live,    Kept).hidden(),
     row("cluster-message-gossip-perc",            Int(1, 100),                "10",         Live,    Kept).hidden(),
