@@ -166,7 +166,6 @@ impl State {
             if let Some(transaction) = &mut client.transaction {
                 transaction.clear();
             }
-            self.let_go(id);
         }
     }
 

@@ -110,9 +110,12 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
     let seconds_since = |then: Instant| now.since(then).to_seconds();
-    let queued = client.transaction.as_ref();
+    let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
     let not_queued = if client.has_transacted { 0 } else { -1 };
-    let queued_count = queued.map_or(not_queued, |queued| queued.queue.len().cast_signed());
+    let queued_count = client
+        .executing
+        .or(queued)
+        .map_or(not_queued, usize::cast_signed);
     let capa = if client.capa_redirect { "r" } else { "" };
     let name = client.last_command.map_or("NULL", |spec| spec.name);
 
