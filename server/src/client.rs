@@ -80,6 +80,8 @@ pub struct Client {
     pub is_monitor: bool,
     /// Commands queued since `MULTI`.
     pub transaction: Option<Box<Transaction>>,
+    /// How many commands its `EXEC` executes, while it does.
+    pub executing: Option<usize>,
     /// It queued or watched something at some time, which `CLIENT LIST` shows.
     pub has_transacted: bool,
     /// How many commands its `EXEC` executes, while it does.

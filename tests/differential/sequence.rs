@@ -31,7 +31,11 @@ pub(super) const CLIENTS: usize = 3;
 
 /// Makes sequences. Nobody waits in them for long: what waits is unblocked at once.
 pub(super) fn sequences() -> BoxedStrategy<Vec<Step>> {
-    let setup = vec(step(setup::FORMS, [1, 0, 0]), 0..SETUP_STEPS_MAX);
+    let setup = Union::new_weighted(vec![
+        (50, step(setup::FORMS, [1, 0, 0])),
+        (1, many_entries()),
+    ]);
+    let setup = vec(setup, 0..SETUP_STEPS_MAX);
     let start = vec(step(setup::START, [1, 0, 0]), 0..=1);
     (start, setup, vec(any_step(), 1..STEPS_MAX))
         .prop_map(|(start, setup, steps)| [start, setup, steps].concat())
@@ -50,6 +54,21 @@ fn any_step() -> BoxedStrategy<Step> {
         (3, step(connection::FORMS, [4, 3, 3])),
     ])
     .boxed()
+}
+
+/// Makes a stream of several nodes, as large as nodes are unless CONFIG SET says otherwise.
+fn many_entries() -> BoxedStrategy<Step> {
+    let add = || {
+        ["XADD", "s", "1-*", "f", "v"]
+            .map(|word| word.as_bytes().to_vec())
+            .to_vec()
+    };
+    (0..ENTRIES_MAX)
+        .prop_map(move |count| Step {
+            client: 0,
+            commands: (0..count).map(|_| add()).collect(),
+        })
+        .boxed()
 }
 
 /// Makes whole transactions, most of which are executed.
@@ -131,5 +150,7 @@ pub(super) fn may_wait(command: &Words) -> bool {
 }
 
 const SETUP_STEPS_MAX: usize = 14;
+/// More than two nodes full.
+const ENTRIES_MAX: usize = 250;
 const STEPS_MAX: usize = 90;
 const QUEUED_MAX: usize = 5;

@@ -22,7 +22,7 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "value" => VALUE,
         "text" => TEXT,
         "count" => "1 2 3 10 100 0 -1",
-        "maxlen" => "0 1 2 3 5 10 100 -1",
+        "maxlen" => "0 1 2 3 5 10 50 100 150 -1",
         "limit" => "1 2 3 10 100 0 -1",
         // Far from each other, so that the few milliseconds between two servers never decide.
         "idle" => "0 0 0 0 100000 10000000 -1",
@@ -67,7 +67,7 @@ fn word(listed: &str) -> Vec<u8> {
 /// Stands for the first, second ... id that the clock made in a sequence.
 pub(super) const MADE_BY_CLOCK: &str = "$clock";
 
-const ID: &str = "1-1 1-1 1-2 1-2 1-3 2-1 2-1 2-2 3-1 1 2 3 4-0 5 0 0 0-0 0-1 1-0 7-7 $clock0 $clock1 \
+const ID: &str = "1-1 1-1 1-2 1-2 1-3 1-50 1-100 1-101 1-150 2-1 2-1 2-2 3-1 1 2 3 4-0 5 0 0 0-0 0-1 1-0 7-7 $clock0 $clock1 \
     0-18446744073709551615 1-18446744073709551615 18446744073709551614-18446744073709551615 \
     18446744073709551615-18446744073709551614 18446744073709551615-18446744073709551615 18446744073709551615";
 

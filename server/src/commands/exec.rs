@@ -64,6 +64,7 @@ fn run(
     reply.array(transaction.queue.len());
     call.client().executing = Some(transaction.queue.len());
     call.state.in_exec = true;
+    call.client().executing = Some(transaction.queue.len());
     let mut since = call.now.mono;
     for (spec, request) in &transaction.queue {
         let request = request.as_request();
