@@ -84,8 +84,6 @@ pub struct Client {
     pub executing: Option<usize>,
     /// It queued or watched something at some time, which `CLIENT LIST` shows.
     pub has_transacted: bool,
-    /// How many commands its `EXEC` executes, while it does.
-    pub executing: Option<usize>,
     /// Keys it watches.
     pub watches: Watches,
     /// Channels and patterns it listens to.

@@ -208,7 +208,6 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         readonly: false,
         is_monitor: false,
         transaction: None,
-        executing: None,
         has_transacted: false,
         executing: None,
         watches: Default::default(),

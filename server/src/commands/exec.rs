@@ -62,7 +62,6 @@ fn run(
     }
 
     reply.array(transaction.queue.len());
-    call.client().executing = Some(transaction.queue.len());
     call.state.in_exec = true;
     call.client().executing = Some(transaction.queue.len());
     let mut since = call.now.mono;

@@ -22,6 +22,9 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         }
         Compat::Redis => text.field("redis_version", server_info::REDIS_VERSION),
     }
+    // As in a model that was not built from its repository.
+    text.field("redis_git_sha1", "00000000");
+    text.field("redis_git_dirty", 0);
     // Tools that know Redis look for this name, those that know Valkey for the other one.
     text.field("redis_mode", "standalone");
     text.field("tailrace_version", server_info::VERSION);
