@@ -45,21 +45,10 @@ impl Transaction {
 /// The keys that one client watches.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// In the order of watching; each once.
-    pub keys: Vec<WatchedKey>,
+    /// Database and key, and whether it was there and not due. Otherwise it is no change that it goes.
+    pub keys: HashMap<(usize, Box<[u8]>), bool>,
     /// One of them changed, so `EXEC` will answer null.
     pub broken: bool,
-}
-
-/// A key that one client watches.
-#[derive(Debug)]
-pub struct WatchedKey {
-    /// Its database.
-    pub db: usize,
-    /// Its name.
-    pub key: Box<[u8]>,
-    /// It was there and not due. Otherwise it is no change that it goes.
-    pub was_alive: bool,
 }
 
 /// Who watches which key.
@@ -113,15 +102,12 @@ impl State {
         let client = self.clients.at(id);
         client.has_transacted = true;
         let watches = &mut client.watches;
-        let is_watched = |watched: &WatchedKey| watched.db == db && *watched.key == *key;
-        if watches.broken || watches.keys.iter().any(is_watched) {
+        let watched = (db, Box::from(key));
+        if watches.broken || watches.keys.contains_key(&watched) {
             return;
         }
-        watches.keys.push(WatchedKey {
-            db,
-            key: key.into(),
-            was_alive: self.store.peek(db, key).is_some(),
-        });
+        let was_alive = self.store.peek(db, key).is_some();
+        watches.keys.insert(watched, was_alive);
         self.watch_list.insert(db, key, id);
         self.store.observe(db, key);
     }
@@ -129,7 +115,7 @@ impl State {
     /// Forgets what a client watches, broken or not.
     pub(crate) fn unwatch(&mut self, id: ClientId) {
         let watches = std::mem::take(&mut self.clients.at(id).watches);
-        for WatchedKey { db, key, .. } in &watches.keys {
+        for (db, key) in watches.keys.keys() {
             self.watch_list.remove(*db, key, id);
             self.store.unobserve(*db, key);
         }
@@ -139,8 +125,9 @@ impl State {
     /// removed yet.
     pub(crate) fn is_watch_broken(&mut self, id: ClientId) -> bool {
         let watches = &self.clients.at(id).watches;
-        let is_past =
-            |watched: &WatchedKey| watched.was_alive && self.store.is_due(watched.db, &watched.key);
+        let is_past = |((db, key), was_alive): (&(usize, Box<[u8]>), &bool)| {
+            *was_alive && self.store.is_due(*db, key)
+        };
         watches.broken || watches.keys.iter().any(is_past)
     }
 
@@ -155,9 +142,9 @@ impl State {
     pub(crate) fn break_watches(&mut self, db: usize, key: &[u8], event: Event) {
         let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
         for id in self.watch_list.watchers(db, key).to_vec() {
-            let is_this = |watched: &&WatchedKey| watched.db == db && *watched.key == *key;
-            let watched = self.clients.at(id).watches.keys.iter().find(is_this);
-            if only_goes && watched.is_some_and(|watched| !watched.was_alive) {
+            let watches = &self.clients.at(id).watches;
+            let was_alive = watches.keys.get(&(db, Box::from(key)));
+            if only_goes && was_alive == Some(&false) {
                 continue;
             }
             self.unwatch(id);

@@ -85,6 +85,30 @@ async fn a_million_keys_are_deleted_by_one_command() {
     assert_eq!(client.call(&["XLEN", "500000"]).await.to_string(), "0");
 }
 
+/// Looking through all watched keys for each new one, and through all changed keys for each change,
+/// once took a minute each here; it is a moment now.
+#[tokio::test]
+async fn very_many_keys_can_be_watched_and_changed_at_once() {
+    let server = start("").await;
+    let mut client = Caller::connect(&server);
+    let keys: Vec<String> = (0..MANY).map(|n| n.to_string()).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let watch = [&["WATCH"], &keys[..]].concat();
+    let pairs: Vec<&str> = keys.iter().flat_map(|key| [*key, "v"]).collect();
+    let set = [&["MSET"], &pairs[..]].concat();
+    let mut waiting = Caller::connect(&server);
+    let ids = vec!["$"; MANY];
+    waiting.send(&[&["XREAD", "BLOCK", "0", "STREAMS"], &keys[..], &ids[..]].concat());
+    for _ in 0..2 {
+        assert_eq!(client.call(&watch).await.to_string(), "OK");
+    }
+    assert_eq!(client.call(&set).await.to_string(), "OK");
+    assert_eq!(client.call(&["MULTI"]).await.to_string(), "OK");
+    assert_eq!(client.call(&["EXEC"]).await.to_string(), "nil-array");
+    assert_eq!(client.call(&["FLUSHALL"]).await.to_string(), "OK");
+    waiting.assert_silent().await;
+}
+
 /// All that comes up to `end`.
 async fn received_until(client: &mut Caller, end: &[u8]) -> Vec<u8> {
     let mut received = Vec::new();
@@ -103,5 +127,6 @@ fn decimal_digits(number: usize) -> usize {
 }
 
 const MILLION: usize = 1_000_000;
+const MANY: usize = 100_000;
 /// A pipeline is executed by at least a few commands in each turn.
 const TURNS_MAX: usize = MILLION;
