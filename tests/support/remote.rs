@@ -40,6 +40,9 @@ impl Remote {
         let mut control = Control::connect(address)?;
         control.ask(&["FLUSHALL"]);
         control.ask(&["CONFIG", "RESETSTAT"]);
+        for kind in ["slow", "large-request", "large-reply"] {
+            control.ask(&["COMMANDLOG", "RESET", kind]);
+        }
         Ok(Self {
             address,
             settings: settings(&mut control),
