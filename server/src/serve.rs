@@ -4,6 +4,8 @@
 //! published, watched keys break transactions, and the waiters of each key that signals are attempted, longest waiting
 //! first. An attempt is the whole command again, with the deadline and the IDs that it had.
 
+use std::collections::HashSet;
+
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_storage::Change;
@@ -80,14 +82,22 @@ fn react(state: &mut State, now: Now) {
             if event != Event::Xadd {
                 state.waits.on_replaced(db, &key);
             }
-            // Serving a key twice does no harm, so that a look at the last one is enough.
-            if signalled.last().is_none_or(|(d, k)| *d != db || *k != key) {
+            let is_last = |(at, last): &(usize, Box<[u8]>)| *at == db && *last == key;
+            if !signalled.last().is_some_and(is_last) {
                 signalled.push((db, key));
             }
         }
         state.changes = changes;
-        for (db, key) in signalled {
-            serve_key(state, db, &key, now);
+        serve_keys(state, &signalled, now);
+    }
+}
+
+/// Serves those who wait for keys, each key once, in the order in which they were first named.
+fn serve_keys(state: &mut State, keys: &[(usize, Box<[u8]>)], now: Now) {
+    let mut served = HashSet::new();
+    for (db, key) in keys {
+        if keys.len() == 1 || served.insert((*db, &**key)) {
+            serve_key(state, *db, key, now);
         }
     }
 }
