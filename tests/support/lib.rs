@@ -65,6 +65,7 @@ mod caller;
 mod client;
 mod control;
 mod embedded;
+pub mod fuzz;
 mod lex;
 mod pattern;
 mod pipe;
