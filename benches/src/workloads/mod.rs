@@ -6,6 +6,7 @@
 mod add;
 mod entries;
 mod group;
+mod hostile;
 mod memory;
 mod range;
 mod startup;
@@ -14,6 +15,7 @@ use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
 
+use self::hostile::Hostile;
 use self::range::Direction;
 use crate::control::Control;
 use crate::fault::Fault;
@@ -33,6 +35,30 @@ pub(crate) const ALL: &[&dyn Workload] = &[
     &group::Group::new(10, "group/10"),
     &memory::Memory,
     &startup::Startup,
+    &Hostile::new("hostile/quiet", "nobody else is there", hostile::nothing),
+    &Hostile::new("hostile/idle", "10,000 idle clients", hostile::crowd),
+    &Hostile::new(
+        "hostile/half",
+        "500 have sent half a command",
+        hostile::halves,
+    ),
+    &Hostile::new(
+        "hostile/promise",
+        "500 promise half a gigabyte",
+        hostile::promises,
+    ),
+    &Hostile::new("hostile/drip", "500 send a byte at a time", hostile::drip),
+    &Hostile::new(
+        "hostile/unread",
+        "100 MB of replies are not read",
+        hostile::unread,
+    ),
+    &Hostile::new("hostile/deaf", "50 subscribers do not read", hostile::deaf),
+    &Hostile::new(
+        "hostile/noise",
+        "800 a second come with noise",
+        hostile::noise,
+    ),
 ];
 
 /// Something that both servers are asked to do.
@@ -53,6 +79,11 @@ pub(crate) trait Workload: Sync {
 
     /// Whether it starts servers of its own, so that a server that runs already cannot do it.
     fn starts_servers(&self) -> bool {
+        false
+    }
+
+    /// Whether it runs only if it is asked for by name: it is not about how fast a server is.
+    fn is_asked_for(&self) -> bool {
         false
     }
 
