@@ -71,9 +71,8 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
-            let client = state.clients.at(id);
-            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
-            client.closing = true;
+            state.warn_of_http(id, now.mono);
+            state.clients.at(id).closing = true;
             Step::Done
         }
         Err((spec, error)) => {

@@ -93,6 +93,8 @@ pub struct State {
     pub(crate) reply_start: Mark,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// When the log last said that a client speaks HTTP.
+    pub(crate) warned_of_http_at: Option<Instant>,
 }
 
 /// A command that waits, and for whom.
@@ -150,6 +152,7 @@ impl State {
             request_bytes: 0,
             reply_start: Mark::default(),
             set_log_level: None,
+            warned_of_http_at: None,
         }
     }
 
