@@ -44,6 +44,7 @@ pub use self::set::SetError;
 pub use self::settings::LogLevel;
 pub use self::settings::Settings;
 pub use self::settings::Trust;
+pub(crate) use self::value::show_percentile;
 pub(crate) use self::words::split_words as split_option;
 pub use crate::options::Start;
 

@@ -64,6 +64,12 @@ pub struct Settings {
     pub reply_logged_from_bytes: Option<u64>,
     /// How many commands with large replies are kept.
     pub large_replies_max: usize,
+    /// Events that take so many milliseconds are sampled; zero samples none.
+    pub latency_monitor_threshold_ms: u64,
+    /// Whether it is kept how long each command takes.
+    pub latency_tracking: bool,
+    /// Which percentiles of that are shown.
+    pub latency_percentiles: Vec<f64>,
     /// What is logged.
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
@@ -148,6 +154,9 @@ impl Settings {
             large_requests_max: read.number("commandlog-large-request-max-len"),
             reply_logged_from_bytes: read.threshold("commandlog-reply-larger-than"),
             large_replies_max: read.number("commandlog-large-reply-max-len"),
+            latency_monitor_threshold_ms: read.number("latency-monitor-threshold"),
+            latency_tracking: read.flag("latency-tracking"),
+            latency_percentiles: read.percentiles("latency-tracking-info-percentiles"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
             pidfile: read.path("pidfile"),
@@ -232,6 +241,13 @@ impl Reader<'_> {
     fn output_limits(&self, name: &str) -> OutputLimits {
         match self.value(name) {
             Value::Limits(limits) => **limits,
+            _ => mismatch(name),
+        }
+    }
+
+    fn percentiles(&self, name: &str) -> Vec<f64> {
+        match self.value(name) {
+            Value::Percentiles(percentiles) => percentiles.clone(),
             _ => mismatch(name),
         }
     }

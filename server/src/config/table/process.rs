@@ -69,9 +69,9 @@ pub(super) const ROWS: &[Directive] = &[
     row("commandlog-large-request-max-len",  Int(0, i64::MAX),             "128",            Live,    Used),
     row("commandlog-reply-larger-than",      Int(-1, i64::MAX),            "1048576",        Live,    Used),
     row("commandlog-large-reply-max-len",    Int(0, i64::MAX),             "128",            Live,    Used),
-    row("latency-monitor-threshold",         Int(0, i64::MAX),             "0",              Live,    Kept),
-    row("latency-tracking",                  YesNo,                        "yes",            Live,    Kept),
-    row("latency-tracking-info-percentiles", Percentiles,                  "50 99 99.9",     Live,    Kept),
+    row("latency-monitor-threshold",         Int(0, i64::MAX),             "0",              Live,    Used),
+    row("latency-tracking",                  YesNo,                        "yes",            Live,    Used),
+    row("latency-tracking-info-percentiles", Percentiles,                  "50 99 99.9",     Live,    Used),
 ];
 
 const COMPAT: &[&str] = &["valkey", "redis"];
