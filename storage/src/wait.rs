@@ -405,10 +405,13 @@ mod tests {
         }
     }
 
+    /// Who waits, for which keys, of which group, until when.
+    type Row = (WaiterId, Vec<u8>, Option<u8>, Option<u8>);
+
     /// The same as lines of people.
     #[derive(Default)]
     struct Model {
-        waiters: Vec<(WaiterId, Vec<u8>, Option<u8>, Option<u8>)>,
+        waiters: Vec<Row>,
         lines: [Vec<WaiterId>; 3],
     }
 
