@@ -74,6 +74,10 @@ pub struct Settings {
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
     pub logfile: String,
+    /// Whether the process goes into the background.
+    pub daemonize: bool,
+    /// Who is told how the process fares.
+    pub supervised: Supervision,
     /// Where the id of the process is written; empty if nowhere.
     pub pidfile: String,
     /// Where relative paths start; absolute.
@@ -97,6 +101,19 @@ pub enum Trust {
     Yes,
     /// Clients on this machine.
     Local,
+}
+
+/// Who is told how the process fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supervision {
+    /// Nobody.
+    No,
+    /// Whoever is there.
+    Auto,
+    /// Upstart.
+    Upstart,
+    /// systemd.
+    Systemd,
 }
 
 /// What is logged: each level and those after it.
@@ -159,6 +176,8 @@ impl Settings {
             latency_percentiles: read.percentiles("latency-tracking-info-percentiles"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
+            daemonize: read.flag("daemonize"),
+            supervised: read.supervision("supervised"),
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
@@ -282,6 +301,16 @@ impl Reader<'_> {
             "notice" => LogLevel::Notice,
             "warning" => LogLevel::Warning,
             "nothing" => LogLevel::Nothing,
+            _ => mismatch(name),
+        }
+    }
+
+    fn supervision(&self, name: &str) -> Supervision {
+        match self.word(name) {
+            "no" => Supervision::No,
+            "auto" => Supervision::Auto,
+            "upstart" => Supervision::Upstart,
+            "systemd" => Supervision::Systemd,
             _ => mismatch(name),
         }
     }

@@ -28,8 +28,8 @@ pub(super) const ROWS: &[Directive] = &[
     row("extended-redis-compatibility",      YesNo,                        "no",             Live,    Used),
     row("dir",                               Directory,                    "",               Guarded, Used),
     row("pidfile",                           Text(checks::any),            "",               Fixed,   Used),
-    row("daemonize",                         YesNo,                        "no",             Fixed,   Only(&["no"], NO_DAEMON)),
-    row("supervised",                        OneOf(SUPERVISED),            "no",             Fixed,   Only(&["no", "auto"], NO_SUPERVISION)),
+    row("daemonize",                         YesNo,                        "no",             Fixed,   Used),
+    row("supervised",                        OneOf(SUPERVISED),            "no",             Fixed,   Used),
     row("loglevel",                          OneOf(LOG_LEVELS),            "notice",         Live,    Used),
     row("logfile",                           Text(checks::any),            "",               Fixed,   Used),
     row("log-format",                        OneOf(LOG_FORMATS),           "legacy",         Live,    Kept),
@@ -83,9 +83,6 @@ const FACILITIES: &[&str] = &[
     "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
 ];
 
-const NO_DAEMON: &str =
-    "the server stays in the foreground; leave it at 'no' and start it with '&'";
-const NO_SUPERVISION: &str = "supervisors are told nothing; use 'no', and 'Type=simple' in systemd";
 const NO_SYSLOG: &str = "nothing is sent to syslog; leave it at 'no' and use 'logfile'";
 
 /// The reference's bound for what it keeps in an `int`.
