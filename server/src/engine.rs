@@ -312,8 +312,7 @@ impl Engine {
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
-        let slow_above = state.config.settings().slowlog_log_slower_than_us;
-        state.timing.begin(slow_above);
+        state.timing.begin();
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -328,7 +327,7 @@ impl Engine {
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
-                && state.timing.on_ran(spec)
+                && state.wants_reading_after(spec)
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
@@ -345,7 +344,7 @@ impl Engine {
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
-            timing.on_reading(now.mono, self.clock.now().mono, None, stats);
+            timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
         Some(count)
     }
@@ -441,7 +440,7 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
-            self.store.expire_due(EXPIRE_SLICE);
+            self.expire_slice(now.wall);
         }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
@@ -455,5 +454,3 @@ impl State {
 const COMMANDS_PER_CLOCK: usize = 64;
 /// Replies of one batch after which it ends, so that nobody waits long for the lock.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
-/// Keys removed at a time when many expire together; the rest read as missing meanwhile.
-const EXPIRE_SLICE: usize = 1_000;
