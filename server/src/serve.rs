@@ -20,11 +20,9 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
-use crate::dispatch::Outcome;
-use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
-use crate::gate::Held;
+use crate::resume::Resumed;
 use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
@@ -55,13 +53,12 @@ pub(crate) fn park(
     state.parked.insert(waiter, parked);
 }
 
-/// Reacts to everything that changed since the last call, and runs the commands that the gate was
-/// opened for.
+/// Reacts to everything that changed since the last call, and gives those their turn whose commands the
+/// gate held and was opened for.
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
-        run_held(state, held, now);
-        react(state, now);
+        state.resumed.push_back(Resumed::Held(held));
     }
 }
 
@@ -150,6 +147,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
             command.attempt(call, reply)
         });
     }
+    if state.store.may_serve_readers(db, key) {
+        // All who wait were attempted, by the reference's lights.
+        state.waits.stand_again(db, key);
+    }
     for group in state.waits.groups(db, key) {
         // Where the group is gone, so are those who waited for it: they got the error.
         let _ = state.store.note_attempt(db, key, &group);
@@ -158,36 +159,6 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
                 let _ = state.store.create_consumer(db, key, &group, consumer);
             }
         }
-    }
-}
-
-/// Executes a command that the gate held, and lets its client go on.
-fn run_held(state: &mut State, held: Held, now: Now) {
-    let Held {
-        client: id,
-        request,
-        request_bytes,
-    } = held;
-    let request = request.as_request();
-    let client = state.clients.at(id);
-    client.gated = false;
-    let mut out = std::mem::take(&mut client.out);
-    let Outcome { step, ran } = dispatch::execute(state, id, request, request_bytes, now, &mut out);
-    if let Some(spec) = ran
-        && step == Step::Done
-    {
-        // It is not worth a reading of the clock.
-        state.log_if_slow(id, spec, request, now, 0);
-    }
-    let client = state.clients.at(id);
-    client.out.splice(..0, out);
-    state.touch(id);
-    if step == Step::Done {
-        resume(state, id);
-    }
-    let client = state.clients.at(id);
-    if client.closing {
-        client.link.close();
     }
 }
 
@@ -267,14 +238,14 @@ fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
     state.log_if_large(id, spec, request, now, bytes);
 }
 
-/// Lets a client whose wait is over go on with what it sent meanwhile.
+/// Lets a client whose wait is over go on with what it sent meanwhile, when its turn comes.
 fn resume(state: &mut State, id: ClientId) {
     state.touch(id);
     let client = state.clients.at(id);
     client.waiter = None;
     client.argument_bytes = 0;
-    if std::mem::take(&mut client.has_more_input) {
-        client.link.wake();
+    if !client.backlog.is_empty() {
+        state.resumed.push_back(Resumed::Waiter(id));
     }
 }
 

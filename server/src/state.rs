@@ -1,8 +1,10 @@
 //! Everything behind the engine's lock.
 
 use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tailrace_protocol::Batch;
 use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -25,6 +27,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::pubsub::PubSub;
+use crate::resume::Resumed;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
@@ -59,6 +62,10 @@ pub struct State {
     pub waits: WaitList,
     /// The commands that wait.
     pub(crate) parked: HashMap<WaiterId, Parked>,
+    /// Clients whose waits are over, in the order of their turns.
+    pub(crate) resumed: VecDeque<Resumed>,
+    /// Room for the requests of a turn, used again and again.
+    pub(crate) resumed_batch: Batch,
     /// What holds commands back.
     pub gate: Gate,
     /// Whether a command of `EXEC` runs.
@@ -133,6 +140,8 @@ impl State {
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
+            resumed: VecDeque::new(),
+            resumed_batch: Batch::new(),
             gate: Gate::default(),
             in_exec: false,
             is_ending: false,
