@@ -359,8 +359,8 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, the caller's first,
-    /// and tells those who wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
+    /// wait for a deadline before `deadline` or for the end.
     fn release(
         &self,
         mut guard: MutexGuard<'_, State>,
@@ -373,8 +373,17 @@ impl Engine {
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
         drop(guard);
-        for link in own.iter().chain(&links) {
+        // Few are written to at once, before the caller, since they have waited longer. Where there are
+        // many, more may come for them before their tasks have their turn, and one write then sends it all.
+        let are_few = links.len() <= WRITTEN_AT_ONCE_MAX;
+        if are_few {
+            links.iter().for_each(|link| link.flush());
+        }
+        if let Some(link) = own {
             link.flush();
+        }
+        if !are_few {
+            links.iter().for_each(|link| link.wake());
         }
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
@@ -395,6 +404,9 @@ fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
         verdict => (verdict, std::mem::take(&mut client.backlog)),
     }
 }
+
+/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
+const WRITTEN_AT_ONCE_MAX: usize = 16;
 
 /// The replies to a batch while it is executed.
 #[derive(Default)]
