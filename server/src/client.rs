@@ -98,6 +98,9 @@ pub struct Client {
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
+    /// Closing, but it wanted no replies, and as in the reference nothing closes a connection on which
+    /// nothing is written: it stays until it leaves or is ended, and is not heard meanwhile.
+    pub is_unheard: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.

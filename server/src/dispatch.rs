@@ -74,6 +74,8 @@ pub(crate) fn execute(
             let client = state.clients.at(id);
             tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
+            // Whether it wanted replies or not.
+            client.link.close();
             Step::Done
         }
         Err((spec, error)) => {
@@ -123,17 +125,14 @@ fn refuse(
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
 pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let client = state.clients.at(id);
-    match client.reply_mode {
-        ReplyMode::On => {}
-        ReplyMode::Off => out.truncate(start),
-        ReplyMode::Skip => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::On;
-        }
-        ReplyMode::SkipNext => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::Skip;
-        }
+    if client.reply_mode != ReplyMode::On {
+        out.truncate(start);
+        client.is_unheard = client.closing && start == 0 && client.unsent_bytes() == 0;
+        client.reply_mode = match client.reply_mode {
+            ReplyMode::Skip => ReplyMode::On,
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            mode => mode,
+        };
     }
     if !state.deferred.is_empty() {
         out.append(&mut state.deferred);

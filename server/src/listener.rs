@@ -217,6 +217,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         backlog: Vec::new(),
         last_command: None,
         closing: false,
+        is_unheard: false,
         soft_limit_since: None,
         input_bytes: 0,
         argument_bytes: 0,

@@ -163,6 +163,17 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
+/// Before a stream gets another place, or a copy: what attempts in vain did to the consumers that wait
+/// for it becomes their own, and goes with them.
+pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
+    for group in state.waits.groups(db, key) {
+        for consumer in state.waits.consumers(db, key, &group) {
+            // Neither may be there: nobody has looked yet.
+            let _ = state.store.end_wait(db, key, &group, consumer);
+        }
+    }
+}
+
 type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
     + 'a;
 

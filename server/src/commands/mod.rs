@@ -30,7 +30,7 @@ mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod hello;
+pub(crate) mod hello;
 mod incr;
 mod incrbyfloat;
 mod info;

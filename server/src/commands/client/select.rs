@@ -2,7 +2,7 @@
 
 use tailrace_protocol::number::parse_i64;
 use tailrace_storage::Compat;
-use tailrace_storage::Instant;
+use tailrace_storage::Now;
 
 use crate::args::Args;
 use crate::args::is_word;
@@ -101,12 +101,11 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether a client is chosen.
-    pub(super) fn fits(&self, client: &Client, caller: ClientId, now: Instant) -> bool {
-        let seconds_since = |then: Instant| now.since(then).to_seconds();
+    pub(super) fn fits(&self, client: &Client, caller: ClientId, now: Now) -> bool {
         self.fits.tests(client).all(|fits| fits)
             && !self.not.tests(client).any(|fits| fits)
-            && seconds_since(client.connected_at) >= self.age_s_min
-            && seconds_since(client.active_at) >= self.idle_s_min
+            && now.seconds_begun_since(client.connected_at) >= self.age_s_min
+            && now.seconds_begun_since(client.active_at) >= self.idle_s_min
             && !(self.skips_caller && client.id == caller)
     }
 }
