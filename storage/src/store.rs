@@ -4,6 +4,7 @@
 //! removed), checks the type, acts, keeps count of the memory and writes down what changed, in the order in
 //! which the reference says so. What fails has changed nothing.
 
+mod bits;
 mod keys;
 mod relocate;
 mod streams;

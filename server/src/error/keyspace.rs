@@ -47,6 +47,30 @@ pub enum KeyspaceError {
     NotFinite,
     /// `OBJECT FREQ` while nobody counts.
     FrequencyNotTracked,
+    /// The position of a bit that no string has.
+    BitOffset,
+    /// A bit to set that is neither 0 nor 1.
+    BitValue,
+    /// A bit to find that is neither 0 nor 1.
+    BitArgument,
+    /// `BITOP NOT` of more than one string.
+    NotOfSeveral,
+    /// A type of numbers that `BITFIELD` does not have.
+    BitFieldType,
+    /// An `OVERFLOW` that `BITFIELD` does not have.
+    OverflowType,
+    /// `BITFIELD_RO` that is to write.
+    OnlyGet,
+    /// `LCS` of what are no strings.
+    LcsOfOtherTypes,
+    /// `LCS` with `LEN` and `IDX`.
+    LcsLengthAndPlaces,
+    /// `LCS` of strings whose positions have more than 32 bits.
+    LcsTooLong,
+    /// `LCS` of strings whose comparison takes more than a string may.
+    LcsMemoryLimit,
+    /// `LCS` of strings whose comparison takes more than there is.
+    LcsNoMemory,
 }
 
 impl KeyspaceError {
@@ -88,6 +112,27 @@ impl KeyspaceError {
                 "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
                  Please note that when switching between policies at runtime LRU and LFU data will \
                  take some time to adjust."
+            }
+            Self::BitOffset => "ERR bit offset is not an integer or out of range",
+            Self::BitValue => "ERR bit is not an integer or out of range",
+            Self::BitArgument => "ERR The bit argument must be 1 or 0.",
+            Self::NotOfSeveral => "ERR BITOP NOT must be called with a single source key.",
+            Self::BitFieldType => {
+                "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not \
+                 supported but i64 is."
+            }
+            Self::OverflowType => "ERR Invalid OVERFLOW type specified",
+            Self::OnlyGet => "ERR BITFIELD_RO only supports the GET subcommand",
+            Self::LcsOfOtherTypes => "ERR The specified keys must contain string values",
+            Self::LcsLengthAndPlaces => {
+                "ERR If you want both the length and indexes, please just use IDX."
+            }
+            Self::LcsTooLong => "ERR String too long for LCS",
+            Self::LcsMemoryLimit => {
+                "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
+            }
+            Self::LcsNoMemory => {
+                "ERR Insufficient memory, failed allocating transient memory for LCS"
             }
             Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
                 unreachable!("these name something")

@@ -273,11 +273,11 @@ impl Store {
         })
     }
 
-    fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
+    pub(super) fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
         self.keyspaces[db].record(at).value().as_string()
     }
 
-    fn update_string<R>(
+    pub(super) fn update_string<R>(
         &mut self,
         db: usize,
         at: RecordIndex,
