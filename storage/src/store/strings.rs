@@ -105,7 +105,7 @@ impl Store {
             return Ok(SetOutcome::Refused);
         }
         if let SetExpiry::At(deadline) = options.expiry
-            && deadline <= self.now
+            && self.is_past(deadline)
             && self.settings.compat == Compat::Valkey
         {
             if let Some(at) = found {
