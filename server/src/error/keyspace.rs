@@ -45,8 +45,6 @@ pub enum KeyspaceError {
     DecrementOverflow,
     /// The sum of fractions is not finite.
     NotFinite,
-    /// `OBJECT FREQ` while nobody counts.
-    FrequencyNotTracked,
     /// The position of a bit that no string has.
     BitOffset,
     /// A bit to set that is neither 0 nor 1.
@@ -61,16 +59,18 @@ pub enum KeyspaceError {
     OverflowType,
     /// `BITFIELD_RO` that is to write.
     OnlyGet,
-    /// `LCS` of what are no strings.
-    LcsOfOtherTypes,
-    /// `LCS` with `LEN` and `IDX`.
-    LcsLengthAndPlaces,
-    /// `LCS` of strings whose positions have more than 32 bits.
-    LcsTooLong,
-    /// `LCS` of strings whose comparison takes more than a string may.
-    LcsMemoryLimit,
-    /// `LCS` of strings whose comparison takes more than there is.
-    LcsNoMemory,
+    /// `OBJECT FREQ` while nobody counts.
+    FrequencyNotTracked,
+    /// `LCS` of something that is no string.
+    NotStrings,
+    /// `LCS` with both `LEN` and `IDX`.
+    LenAndIdx,
+    /// `LCS` of a string that has no length of 32 bits.
+    TooLongForLcs,
+    /// `LCS` of strings that would take more memory than an argument may.
+    LcsAboveLimit,
+    /// `LCS` of strings that would take more memory than there is.
+    LcsOutOfMemory,
 }
 
 impl KeyspaceError {
@@ -107,12 +107,6 @@ impl KeyspaceError {
             Self::Offset => "ERR offset is out of range",
             Self::IncrementOverflow => "ERR increment or decrement would overflow",
             Self::DecrementOverflow => "ERR decrement would overflow",
-            Self::NotFinite => "ERR increment would produce NaN or Infinity",
-            Self::FrequencyNotTracked => {
-                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
-                 Please note that when switching between policies at runtime LRU and LFU data will \
-                 take some time to adjust."
-            }
             Self::BitOffset => "ERR bit offset is not an integer or out of range",
             Self::BitValue => "ERR bit is not an integer or out of range",
             Self::BitArgument => "ERR The bit argument must be 1 or 0.",
@@ -123,15 +117,19 @@ impl KeyspaceError {
             }
             Self::OverflowType => "ERR Invalid OVERFLOW type specified",
             Self::OnlyGet => "ERR BITFIELD_RO only supports the GET subcommand",
-            Self::LcsOfOtherTypes => "ERR The specified keys must contain string values",
-            Self::LcsLengthAndPlaces => {
-                "ERR If you want both the length and indexes, please just use IDX."
+            Self::NotFinite => "ERR increment would produce NaN or Infinity",
+            Self::FrequencyNotTracked => {
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
+                 Please note that when switching between policies at runtime LRU and LFU data will \
+                 take some time to adjust."
             }
-            Self::LcsTooLong => "ERR String too long for LCS",
-            Self::LcsMemoryLimit => {
+            Self::NotStrings => "ERR The specified keys must contain string values",
+            Self::LenAndIdx => "ERR If you want both the length and indexes, please just use IDX.",
+            Self::TooLongForLcs => "ERR String too long for LCS",
+            Self::LcsAboveLimit => {
                 "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
             }
-            Self::LcsNoMemory => {
+            Self::LcsOutOfMemory => {
                 "ERR Insufficient memory, failed allocating transient memory for LCS"
             }
             Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
