@@ -66,7 +66,7 @@ pub use slot::key_slot;
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
     MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
-    Settings, Stats, Store, StringError,
+    Settings, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

@@ -11,7 +11,7 @@ mod streams;
 mod strings;
 mod waiting;
 
-pub use self::keys::KeyFacts;
+pub use self::keys::{KeyFacts, Stored};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,

@@ -3,7 +3,7 @@
 use crate::change::Event;
 use crate::compat::Compat;
 use crate::expire::{ExpireCondition, ExpireOutcome, Lifetime};
-use crate::keyspace::{Keyspace, RecordIndex, Step};
+use crate::keyspace::{Keyspace, Record, RecordIndex, Step};
 use crate::store::Store;
 use crate::time::{Millis, UnixMillis};
 use crate::value::{Encoding, Value, ValueKind};
@@ -15,6 +15,27 @@ pub struct KeyFacts {
     pub encoding: Encoding,
     /// How long the key was not accessed.
     pub idle: Millis,
+}
+
+/// A key and what it holds, as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// Its value.
+    pub value: &'a Value,
+    /// When it is due, which may be past.
+    pub deadline: Option<UnixMillis>,
+}
+
+impl<'a> Stored<'a> {
+    fn of(record: &'a Record) -> Self {
+        Self {
+            key: record.key(),
+            value: record.value(),
+            deadline: record.deadline(),
+        }
+    }
 }
 
 impl Store {
@@ -109,6 +130,18 @@ impl Store {
             .records()
             .filter(|record| !self.is_gone(record))
             .map(|record| (record.key(), record.value()))
+    }
+
+    /// Returns everything that a database holds, what is due included. Leaves no trace.
+    pub fn stored(&self, db: usize) -> impl Iterator<Item = Stored<'_>> {
+        self.keyspaces[db].records().map(Stored::of)
+    }
+
+    /// Returns what a key holds, even if it is due. Leaves no trace.
+    #[must_use]
+    pub fn stored_at(&self, db: usize, key: &[u8]) -> Option<Stored<'_>> {
+        let keyspace = &self.keyspaces[db];
+        Some(Stored::of(keyspace.record(keyspace.find(key)?)))
     }
 
     /// Looks at about `count` keys, shows those that `admits` admits to `visit`, and returns the cursor to go on
