@@ -151,6 +151,7 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();

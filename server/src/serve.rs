@@ -201,6 +201,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);

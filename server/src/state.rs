@@ -178,6 +178,7 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
+        store.is_importing = settings.import_mode;
         store.compat = settings.compat;
         let is_notifying = settings.notify_keyspace_events.is_active();
         self.store.set_record_all(is_notifying);

@@ -38,6 +38,8 @@ pub struct Settings {
     pub enable_debug_command: Trust,
     /// The longest argument of a command.
     pub proto_max_bulk_len: usize,
+    /// Keys that are due stay, for a source of imported data to delete them.
+    pub import_mode: bool,
     /// How many bytes of commands may wait for a client.
     pub client_query_buffer_limit: usize,
     /// How many bytes of replies may wait for a client.
@@ -158,6 +160,7 @@ impl Settings {
             requirepass: read.text("requirepass").map(Box::from),
             enable_debug_command: read.trust("enable-debug-command"),
             proto_max_bulk_len: read.number("proto-max-bulk-len"),
+            import_mode: read.flag("import-mode"),
             client_query_buffer_limit: read.number("client-query-buffer-limit"),
             client_output_buffer_limits: read.output_limits("client-output-buffer-limit"),
             databases: read.number("databases"),
