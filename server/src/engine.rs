@@ -390,7 +390,8 @@ impl Engine {
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.
-        let are_few = links.len() <= WRITTEN_AT_ONCE_MAX;
+        // What time has done is written when this returns, to however many.
+        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
         if are_few {
             links.iter().for_each(|link| link.flush());
         }
