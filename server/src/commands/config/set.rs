@@ -30,6 +30,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Changes settings while the server runs.",
     since: "2.0.0",
+    history: &[("7.0.0", "Sets several directives at once.")],
     complexity: "O(N), N being the number of settings.",
     ..Spec::of(run)
 };
