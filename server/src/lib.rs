@@ -24,6 +24,7 @@ pub mod keys;
 pub mod latency;
 mod link;
 mod listener;
+mod listening;
 mod monitor;
 mod notify;
 pub mod open_files;

@@ -39,6 +39,8 @@ pub struct Spec {
     pub summary: &'static str,
     /// The version of the reference that introduced it.
     pub since: &'static str,
+    /// What changed for its users since then: versions, and what is so from then on.
+    pub history: &'static [(&'static str, &'static str)],
     /// In the O notation, for people; empty where there is nothing to say.
     pub complexity: &'static str,
     /// Whom it is for.
@@ -80,6 +82,7 @@ impl Spec {
             group: Group::Generic,
             summary: "",
             since: "1.0.0",
+            history: &[],
             complexity: "O(1)",
             audience: Audience::Everybody,
             subcommands: &[],

@@ -27,6 +27,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
+use crate::listening::Listening;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::serve;
@@ -103,6 +104,8 @@ pub struct State {
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
     pub(crate) touched_bytes: usize,
+    /// Where clients come from.
+    pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
 }
@@ -165,6 +168,7 @@ impl State {
             request_bytes: 0,
             reply_start: Mark::default(),
             touched_bytes: 0,
+            listening: None,
             set_log_level: None,
         }
     }

@@ -383,7 +383,6 @@ fn config_set_says_why_not() {
     );
     assert!(error(&[("save", "60 1")]).contains("data lives in memory only"));
     assert!(error(&[("appendonly", "yes")]).contains("data lives in memory only"));
-    assert!(error(&[("port", "1")]).contains("at start only"));
 }
 
 #[test]

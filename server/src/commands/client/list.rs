@@ -63,6 +63,26 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Tells of all connections.",
     since: "2.4.0",
+    history: &[
+        ("2.8.12", "Shows `id`."),
+        ("5.0.0", "`TYPE` is a filter."),
+        ("6.0.0", "Shows `user`."),
+        (
+            "6.2.0",
+            "Shows `argv-mem`, `tot-mem`, `laddr` and `redir`; `ID` is a filter.",
+        ),
+        ("7.0.0", "Shows `resp`, `multi-mem`, `rbs` and `rbp`."),
+        ("7.0.3", "Shows `ssub`."),
+        ("8.0.0", "`TYPE` says `primary`, and still knows `master`."),
+        (
+            "8.1.0",
+            "Filters by user, address and age, and may leave out who asks.",
+        ),
+        (
+            "9.0.0",
+            "Filters by name, idle time, flags, library, database, capability and IP, and by what clients are not.",
+        ),
+    ],
     complexity: "O(N), N being the number of connections.",
     ..Spec::of(run)
 };
