@@ -72,6 +72,8 @@ pub struct Client {
     pub no_evict: bool,
     /// `CLIENT NO-TOUCH`.
     pub no_touch: bool,
+    /// `CLIENT IMPORT-SOURCE`.
+    pub import_source: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
     /// `READONLY`.

@@ -159,9 +159,11 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
+    let bytes_before = state.store.bytes();
     let mut call = Call {
         state,
         id,
@@ -195,6 +197,8 @@ pub(crate) fn run(
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
         };
+        state.touched_bytes =
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
         state.log_if_large(id, spec, request, now, bytes);
     }
     step

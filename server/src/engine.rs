@@ -327,8 +327,7 @@ impl Engine {
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
-        let slow_above = state.config.settings().slowlog_log_slower_than_us;
-        state.timing.begin(slow_above);
+        state.timing.begin();
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -343,7 +342,7 @@ impl Engine {
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
-                && state.timing.on_ran(spec)
+                && state.wants_reading_after(spec)
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
@@ -360,7 +359,7 @@ impl Engine {
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
-            timing.on_reading(now.mono, self.clock.now().mono, None, stats);
+            timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
         Some(count)
     }
@@ -375,8 +374,8 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, the caller's first,
-    /// and tells those who wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
+    /// wait for a deadline before `deadline` or for the end.
     fn release(
         &self,
         mut guard: MutexGuard<'_, State>,
@@ -389,8 +388,17 @@ impl Engine {
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
         drop(guard);
-        for link in own.iter().chain(&links) {
+        // Few are written to at once, before the caller, since they have waited longer. Where there are
+        // many, more may come for them before their tasks have their turn, and one write then sends it all.
+        let are_few = links.len() <= WRITTEN_AT_ONCE_MAX;
+        if are_few {
+            links.iter().for_each(|link| link.flush());
+        }
+        if let Some(link) = own {
             link.flush();
+        }
+        if !are_few {
+            links.iter().for_each(|link| link.wake());
         }
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
@@ -411,6 +419,9 @@ fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
         verdict => (verdict, std::mem::take(&mut client.backlog)),
     }
 }
+
+/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
+const WRITTEN_AT_ONCE_MAX: usize = 16;
 
 /// The replies to a batch while it is executed.
 #[derive(Default)]
@@ -456,7 +467,7 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
-            self.store.expire_due(EXPIRE_SLICE);
+            self.expire_slice(now.wall);
         }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
@@ -470,5 +481,3 @@ impl State {
 const COMMANDS_PER_CLOCK: usize = 64;
 /// Replies of one batch after which it ends, so that nobody waits long for the lock.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
-/// Keys removed at a time when many expire together; the rest read as missing meanwhile.
-const EXPIRE_SLICE: usize = 1_000;

@@ -204,6 +204,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         reply_mode: ReplyMode::On,
         no_evict: false,
         no_touch: false,
+        import_source: false,
         capa_redirect: false,
         readonly: false,
         is_monitor: false,

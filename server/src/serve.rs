@@ -11,6 +11,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Change;
 use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
+use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -197,8 +198,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let id = parked.client;
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
+    let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -223,7 +226,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     if over {
         state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
-        log(state, &parked, now, out.len() - start);
+        log(state, &parked, now, began, out.len() - start);
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -237,15 +240,18 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     }
 }
 
-/// Logs a command that waited, if it stands out. The time of a wait is not one that it took.
-fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
+/// Logs a command that waited, if it stands out, and counts what its end took, which `began` then. The
+/// time of a wait is not one that it took.
+fn log(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
     let (id, spec) = (parked.client, parked.spec);
     let request = parked.request.as_request();
     let bytes = CallBytes {
         request: parked.request_bytes,
         reply: reply_bytes,
     };
-    state.log_if_slow(id, spec, request, now, parked.command.took_micros());
+    let micros = state.micros_since(began) + parked.command.took_micros();
+    state.stats.by_command.on_measured(spec, micros * 1_000);
+    state.log_if_slow(id, spec, request, now, micros);
     state.log_if_large(id, spec, request, now, bytes);
 }
 

@@ -4,6 +4,11 @@ mod acl;
 mod append;
 mod asking;
 mod auth;
+mod bit_args;
+mod bitcount;
+mod bitfield;
+mod bitop;
+mod bitpos;
 mod client;
 mod cluster;
 mod clusterscan;
@@ -25,6 +30,7 @@ mod expire;
 mod expiry_args;
 mod flush;
 mod get;
+mod getbit;
 mod getdel;
 mod getex;
 mod getrange;
@@ -39,6 +45,7 @@ mod key_type;
 mod keys;
 mod lastsave;
 mod latency;
+mod lcs;
 mod lolwut;
 mod memory;
 mod mget;
@@ -112,6 +119,11 @@ pub static COMMANDS: &[&Spec] = &[
     &append::SPEC,
     &asking::SPEC,
     &auth::SPEC,
+    &bitcount::SPEC,
+    &bitfield::BITFIELD,
+    &bitfield::BITFIELD_RO,
+    &bitop::SPEC,
+    &bitpos::SPEC,
     &client::SPEC,
     &cluster::SPEC,
     &clusterscan::SPEC,
@@ -136,6 +148,8 @@ pub static COMMANDS: &[&Spec] = &[
     &flush::FLUSHALL,
     &flush::FLUSHDB,
     &get::SPEC,
+    &getbit::GETBIT,
+    &getbit::SETBIT,
     &getdel::SPEC,
     &getex::SPEC,
     &getrange::GETRANGE,
@@ -152,6 +166,7 @@ pub static COMMANDS: &[&Spec] = &[
     &keys::SPEC,
     &lastsave::SPEC,
     &latency::SPEC,
+    &lcs::SPEC,
     &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,

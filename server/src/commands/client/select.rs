@@ -238,6 +238,7 @@ pub(super) fn flags(client: &Client) -> String {
         (client.readonly, 'r'),
         (client.no_evict, 'e'),
         (client.no_touch, 'T'),
+        (client.import_source, 'I'),
     ];
     let set: String = letters
         .iter()
