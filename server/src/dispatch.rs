@@ -50,6 +50,14 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
+    if request.is_empty() {
+        // As good as any for `CLIENT REPLY SKIP`.
+        finish(state, id, start, out);
+        return Outcome {
+            step: Step::Done,
+            ran: None,
+        };
+    }
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
@@ -74,8 +82,8 @@ pub(crate) fn execute(
             let client = state.clients.at(id);
             tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
-            // Whether it wanted replies or not.
-            client.link.close();
+            // At once: not even what was asked before is answered any more.
+            client.link.kill();
             Step::Done
         }
         Err((spec, error)) => {
