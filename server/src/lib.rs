@@ -41,7 +41,7 @@ mod sockets;
 pub mod spec;
 pub mod state;
 pub mod stats;
-mod syntax;
+pub mod syntax;
 mod timer;
 mod timing;
 pub mod transaction;
