@@ -41,6 +41,7 @@ pub mod stats;
 mod syntax;
 mod timer;
 mod timing;
+mod tracking;
 pub mod transaction;
 mod upkeep;
 

@@ -131,6 +131,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -159,6 +160,25 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
                 let _ = state.store.create_consumer(db, key, &group, consumer);
             }
         }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
+    {
+        return;
+    }
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
     }
 }
 

@@ -77,7 +77,7 @@ impl Store {
             return false;
         };
         if self.keyspaces[db].record(at).is_due(self.now) && !self.expiry_paused {
-            self.expire(db, at);
+            self.expire(db, at, Event::Expired);
             return false;
         }
         self.keyspaces[db].remove(at);
@@ -143,7 +143,7 @@ impl Store {
                     if !record.is_due(self.now) {
                         visit(record.key());
                     } else if !self.expiry_paused {
-                        self.expire(db, at);
+                        self.expire(db, at, Event::Expired);
                     }
                 }
             }
@@ -163,7 +163,7 @@ impl Store {
                 break at;
             }
             if !self.expiry_paused {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
                 continue;
             }
             // They must stay, and there may be no others: then one of them is the answer.
@@ -242,7 +242,7 @@ impl Store {
                 .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
                 .min();
             if let Some((_, db, at)) = first {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
             }
         }
         max
@@ -251,7 +251,7 @@ impl Store {
     /// Removes a key whose deadline was set to the past.
     pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
         match self.settings.compat {
-            Compat::Valkey => self.expire(db, at),
+            Compat::Valkey => self.expire(db, at, Event::Outdated),
             Compat::Redis => {
                 let record = self.keyspaces[db].remove(at);
                 self.changes.record(db, record.key(), Event::Del);
