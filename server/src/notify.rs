@@ -18,13 +18,14 @@ impl State {
         while let Some(change) = self.store.changes().get(self.published) {
             let (at, event) = (self.published, change.event);
             self.published += 1;
-            // Whose cache is stale hears that before the event, unless nobody did anything.
             let is_observing = self.caches.is_observing();
-            if is_observing && event != Event::Expired {
+            // In the reference whose cache is stale hears that before the event, but for these.
+            let is_event_first = matches!(event, Event::Expired | Event::Xadd | Event::Xtrim);
+            if is_observing && !is_event_first {
                 self.invalidate_changed(at);
             }
             self.publish_change(classes, at);
-            if is_observing && event == Event::Expired {
+            if is_observing && is_event_first {
                 self.invalidate_changed(at);
             }
         }

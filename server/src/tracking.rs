@@ -227,6 +227,14 @@ impl State {
             // A group is none of a stream's content, but the stream that is made with it is.
             Event::XgroupCreate if at == 0 || changes[at - 1].event != Event::New => return,
             Event::XgroupCreate => None,
+            // A stream that is trimmed, too, has changed when that is done.
+            Event::Xadd
+                if changes
+                    .get(at + 1)
+                    .is_some_and(|next| next.event == Event::Xtrim) =>
+            {
+                return;
+            }
             // Both keys change before anybody hears of either event.
             Event::RenameFrom => changes.get(at + 1).map(|next| next.key.clone()),
             event if event.invalidates() => None,
