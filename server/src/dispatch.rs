@@ -23,6 +23,7 @@ use crate::serve;
 use crate::spec::Flags;
 use crate::spec::Spec;
 use crate::state::State;
+use crate::tracking;
 
 /// What became of a command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,7 +104,7 @@ pub(crate) fn execute(
         // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
         Step::Waits => {
             state.clients.at(id).argument_bytes = request.byte_len();
-            out.append(&mut state.deferred);
+            append_deferred(state, id, out);
         }
     }
     Outcome { step, ran }
@@ -141,6 +142,20 @@ pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Ve
             ReplyMode::SkipNext => ReplyMode::Skip,
             mode => mode,
         };
+    }
+    if client.tracking.is_some() {
+        tracking::end_choice(client);
+    }
+    append_deferred(state, id, out);
+}
+
+/// Puts the pushes for the caller behind the reply to its command: first messages, then what it is to drop
+/// from its cache.
+fn append_deferred(state: &mut State, id: ClientId, out: &mut Vec<u8>) {
+    if state.caches.has_pending() {
+        let caller = state.caller.replace(id);
+        state.send_pending_invalidations(id);
+        state.caller = caller;
     }
     if !state.deferred.is_empty() {
         out.append(&mut state.deferred);
@@ -186,6 +201,10 @@ pub(crate) fn run(
     };
     if state.store.has_changes() {
         state.publish_events();
+    }
+    let client = state.clients.at(id);
+    if client.tracking.is_some() && spec.flags.has(Flags::READONLY) {
+        state.remember_keys(id, spec, request);
     }
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);

@@ -383,6 +383,9 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.caches.is_observing() {
+            guard.settle_caches();
+        }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);

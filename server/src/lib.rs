@@ -44,6 +44,7 @@ pub mod stats;
 pub mod syntax;
 mod timer;
 mod timing;
+mod tracking;
 pub mod transaction;
 mod upkeep;
 

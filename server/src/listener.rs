@@ -213,6 +213,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         has_transacted: false,
         executing: None,
         watches: Default::default(),
+        tracking: None,
         subscriptions: Default::default(),
         waiter: None,
         gated: false,

@@ -9,6 +9,7 @@ mod client;
 mod keyspace;
 mod server;
 mod stream;
+mod tracking;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ pub use client::ClientError;
 pub use keyspace::KeyspaceError;
 pub use server::ServerError;
 pub use stream::StreamError;
+pub use tracking::TrackingError;
 
 use crate::spec::Spec;
 
@@ -81,6 +83,8 @@ pub enum CommandError {
     Keyspace(KeyspaceError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
+    /// From client-side caching.
+    Tracking(TrackingError),
     /// From the commands on the server.
     Server(ServerError),
 }
@@ -134,6 +138,7 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Tracking(error) => error.wire(),
             Self::Server(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
         }
@@ -162,6 +167,7 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Tracking(_)
             | Self::Server(_) => unreachable!("these name something"),
         }
     }
@@ -196,6 +202,12 @@ impl From<KeyspaceError> for CommandError {
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
+    }
+}
+
+impl From<TrackingError> for CommandError {
+    fn from(error: TrackingError) -> Self {
+        Self::Tracking(error)
     }
 }
 

@@ -167,7 +167,7 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
     line.field("user", USER);
-    line.field("redir", -1);
+    line.field("redir", redirect(client));
     line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
@@ -175,6 +175,15 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("tot-net-out", client.bytes_out);
     line.field("tot-cmds", client.commands);
     line.end();
+}
+
+/// The number of the client that hears of changes in place of this one: 0 if it hears itself, -1 if
+/// nobody does.
+pub(super) fn redirect(client: &Client) -> i64 {
+    match &client.tracking {
+        Some(tracking) if tracking.is_on => tracking.redirect.map_or(0, u64::cast_signed),
+        _ => -1,
+    }
 }
 
 /// Fields, each `name=value`.
