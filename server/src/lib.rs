@@ -29,6 +29,7 @@ pub mod panic;
 mod process;
 pub mod pubsub;
 mod rates;
+mod script;
 mod serve;
 mod server;
 pub mod server_info;

@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::pubsub::PubSub;
+use crate::script::Scripts;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
@@ -49,6 +50,8 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// The scripts.
+    pub(crate) scripts: Scripts,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
@@ -128,6 +131,7 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            scripts: Scripts::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             watch_list: WatchList::default(),

@@ -82,9 +82,37 @@ impl Stats {
         }
     }
 
+    /// A script answered an error, which may be that of a command and counted already. What others
+    /// made up may come in any number, so not all of it is told apart.
+    pub(crate) fn on_script_error(&mut self, spec: &'static Spec, text: &[u8], is_counted: bool) {
+        self.by_command.of(spec).failed += 1;
+        if is_counted {
+            return;
+        }
+        let start = &text[..text.len().min(ERROR_WORD_BYTES_MAX)];
+        let blank = start.iter().position(|&byte| byte == b' ');
+        let word = blank.map_or(&b"ERR"[..], |blank| &start[..blank]);
+        let is_new = !self.by_error.contains_key(&*String::from_utf8_lossy(word));
+        if is_new && self.by_error.len() >= ERROR_WORDS_MAX {
+            return self.count_error(b"ERRORSTATS_OVERFLOW");
+        }
+        self.count_error(word);
+    }
+
+    /// A script may not call a command; `spec` if it exists at all.
+    pub(crate) fn on_refused_in_script(&mut self, spec: Option<&'static Spec>, text: &[u8]) {
+        if let Some(spec) = spec {
+            self.by_command.of(spec).rejected += 1;
+        }
+        self.count_error(text);
+    }
+
     fn on_error(&mut self, error: &CommandError) {
+        self.count_error(&error.wire());
+    }
+
+    fn count_error(&mut self, wire: &[u8]) {
         self.errors += 1;
-        let wire = error.wire();
         let word = wire.split(|&byte| byte == b' ').next().unwrap_or_default();
         let word = String::from_utf8_lossy(word);
         match self.by_error.get_mut(&*word) {
@@ -95,6 +123,11 @@ impl Stats {
         }
     }
 }
+
+/// How long the first word of a script's error may be.
+const ERROR_WORD_BYTES_MAX: usize = 31;
+/// So many words are told apart before those of scripts are not any more.
+const ERROR_WORDS_MAX: usize = 128;
 
 /// The counters of every command that was called.
 ///

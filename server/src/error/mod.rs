@@ -7,6 +7,7 @@
 
 mod client;
 mod keyspace;
+mod script;
 mod server;
 mod stream;
 
@@ -17,6 +18,7 @@ use tailrace_storage::WrongType;
 
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
+pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
 
@@ -81,6 +83,8 @@ pub enum CommandError {
     Keyspace(KeyspaceError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
+    /// From the commands on scripts.
+    Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
 }
@@ -134,6 +138,7 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
         }
@@ -162,6 +167,7 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Script(_)
             | Self::Server(_) => unreachable!("these name something"),
         }
     }
@@ -196,6 +202,12 @@ impl From<KeyspaceError> for CommandError {
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
+    }
+}
+
+impl From<ScriptError> for CommandError {
+    fn from(error: ScriptError) -> Self {
+        Self::Script(error)
     }
 }
 
