@@ -351,10 +351,10 @@ impl Run<'_> {
         })?;
         let mut reply = ReplyWriter::new(out, version);
         let Self { state, id, now, .. } = self;
-        let before = state.clock.now().mono;
+        let began = state.clock.mono();
         dispatch::run_in_script(state, *id, spec, request, *now, &mut reply);
-        let took = state.clock.now().mono.0.saturating_sub(before.0);
-        state.stats.by_command.of(spec).nanos += took.saturating_mul(1_000);
+        let nanos = state.micros_since(began).saturating_mul(1_000);
+        state.stats.by_command.on_measured(spec, nanos);
         Ok(())
     }
 
