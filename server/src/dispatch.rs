@@ -223,6 +223,44 @@ pub(crate) fn run(
     step
 }
 
+/// Runs a command that a script calls.
+pub(crate) fn run_in_script(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    now: Now,
+    reply: &mut ReplyWriter<'_>,
+) {
+    crate::panic::set_command(spec.name);
+    let first = 1 + usize::from(spec.name.contains('|'));
+    let mark = reply.mark();
+    let db = state.clients.at(id).db;
+    let mut call = Call {
+        state,
+        id,
+        spec,
+        now,
+        db,
+    };
+    match (spec.run)(&mut call, Args::new(request, first), reply) {
+        Ok(Flow::Done) => {}
+        Ok(Flow::Wait(_)) => unreachable!("nothing waits inside of a script"),
+        Err(error) => {
+            state.stats.on_failed(spec, &error);
+            reply.rewind(mark);
+            reply.error(error.wire());
+        }
+    }
+    if state.store.has_changes() {
+        state.publish_events();
+    }
+    if !state.monitors.is_empty() {
+        state.show_in_script(spec, db, request, now);
+    }
+    state.stats.on_call(spec);
+}
+
 enum Admitted {
     Run(&'static Spec),
     Queue(&'static Spec),
@@ -254,10 +292,14 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     // What it does itself, and what the commands do that it runs.
     let mut flags = spec.flags;
-    if flags.has(Flags::RUNS_QUEUE)
-        && let Some(transaction) = &client.transaction
-    {
-        flags = flags | transaction.flags;
+    if flags.has(Flags::RUNS_QUEUE | Flags::RUNS_SCRIPT) {
+        if let Some(transaction) = &client.transaction
+            && flags.has(Flags::RUNS_QUEUE)
+        {
+            flags = flags | transaction.flags;
+        } else if flags.has(Flags::RUNS_SCRIPT) {
+            flags = state.scripts.flags_of_call(spec, request);
+        }
     }
     let restricted = client.is_subscriber()
         && client.version == Version::Resp2
@@ -347,7 +389,7 @@ fn aborts_transaction(error: &CommandError) -> bool {
     )
 }
 
-fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
+pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
     let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
         asked: echo(asked, ECHO_BYTES_MAX).to_vec(),

@@ -34,6 +34,7 @@ mod process;
 pub mod pubsub;
 mod rates;
 mod resume;
+mod script;
 mod serve;
 mod server;
 pub mod server_info;

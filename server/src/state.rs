@@ -30,6 +30,7 @@ use crate::link::Link;
 use crate::listening::Listening;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
+use crate::script::Scripts;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
@@ -55,6 +56,8 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// The scripts.
+    pub(crate) scripts: Scripts,
     /// What took long.
     pub latency: LatencyEvents,
     /// Who listens to which channel.
@@ -146,6 +149,7 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            scripts: Scripts::default(),
             latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),

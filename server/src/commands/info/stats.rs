@@ -19,7 +19,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
-    text.fields(&["evicted_keys", "evicted_clients", "evicted_scripts"], 0);
+    text.fields(&["evicted_keys", "evicted_clients"], 0);
+    text.field("evicted_scripts", state.scripts.evicted());
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
