@@ -4,11 +4,13 @@ pub(super) mod connection;
 pub(super) mod groups;
 pub(super) mod keys;
 pub(super) mod pubsub;
+pub(super) mod server;
 pub(super) mod setup;
 pub(super) mod streams;
 pub(super) mod strings;
 pub(super) mod transactions;
 pub(super) mod waiting;
+pub(super) mod watchers;
 
 /// All forms.
 pub(super) const ALL: &[&[&str]] = &[
@@ -16,6 +18,8 @@ pub(super) const ALL: &[&[&str]] = &[
     groups::FORMS,
     keys::FORMS,
     pubsub::FORMS,
+    server::FORMS,
+    server::SHOWING,
     setup::START,
     setup::FORMS,
     streams::FORMS,
@@ -23,4 +27,5 @@ pub(super) const ALL: &[&[&str]] = &[
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,
+    watchers::FORMS,
 ];
