@@ -92,15 +92,15 @@ pub struct Client {
     pub waiter: Option<WaiterId>,
     /// The gate holds its command.
     pub gated: bool,
-    /// The connection holds input that it gives once woken. Only while a command waits.
-    pub has_more_input: bool,
+    /// What it sent behind the command that waits, until its connection takes it back.
+    pub(crate) backlog: Vec<u8>,
     /// The last command, if there is such a command.
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
-    /// Bytes that the connection holds and that were not executed.
+    /// Bytes that were sent and not executed.
     pub input_bytes: usize,
     /// Bytes of the arguments of the command that waits.
     pub argument_bytes: usize,
@@ -128,6 +128,12 @@ impl Client {
             + self.queued_bytes()
             + self.unsent_bytes()
             + self.out.capacity()
+    }
+
+    /// Keeps what it sent behind the command that waits.
+    pub(crate) fn set_backlog(&mut self, bytes: &[u8]) {
+        self.backlog = bytes.to_vec();
+        self.input_bytes = bytes.len();
     }
 
     /// Bytes of the commands that `MULTI` queued.

@@ -96,7 +96,7 @@ struct Logged<'a> {
 }
 
 impl State {
-    /// Logs a command if it took long.
+    /// Logs a command if it took long, and samples it as an event.
     pub(crate) fn log_if_slow(
         &mut self,
         id: ClientId,
@@ -105,6 +105,7 @@ impl State {
         at: Now,
         micros: u64,
     ) {
+        self.on_command_took(spec, micros, at.wall);
         let settings = self.config.settings();
         let above = settings.slowlog_log_slower_than_us;
         let is_slow = above.is_some_and(|above| micros >= above);

@@ -157,6 +157,7 @@ pub(crate) fn run(
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
+    let bytes_before = state.store.bytes();
     let mut call = Call {
         state,
         id,
@@ -190,6 +191,8 @@ pub(crate) fn run(
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
         };
+        state.touched_bytes =
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
         state.log_if_large(id, spec, request, now, bytes);
     }
     step

@@ -214,7 +214,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         subscriptions: Default::default(),
         waiter: None,
         gated: false,
-        has_more_input: false,
+        backlog: Vec::new(),
         last_command: None,
         closing: false,
         soft_limit_since: None,

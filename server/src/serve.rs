@@ -11,6 +11,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Change;
 use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
+use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -20,11 +21,9 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
-use crate::dispatch::Outcome;
-use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
-use crate::gate::Held;
+use crate::resume::Resumed;
 use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
@@ -55,13 +54,12 @@ pub(crate) fn park(
     state.parked.insert(waiter, parked);
 }
 
-/// Reacts to everything that changed since the last call, and runs the commands that the gate was
-/// opened for.
+/// Reacts to everything that changed since the last call, and gives those their turn whose commands the
+/// gate held and was opened for.
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
-        run_held(state, held, now);
-        react(state, now);
+        state.resumed.push_back(Resumed::Held(held));
     }
 }
 
@@ -150,6 +148,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
             command.attempt(call, reply)
         });
     }
+    if state.store.may_serve_readers(db, key) {
+        // All who wait were attempted, by the reference's lights.
+        state.waits.stand_again(db, key);
+    }
     for group in state.waits.groups(db, key) {
         // Where the group is gone, so are those who waited for it: they got the error.
         let _ = state.store.note_attempt(db, key, &group);
@@ -158,36 +160,6 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
                 let _ = state.store.create_consumer(db, key, &group, consumer);
             }
         }
-    }
-}
-
-/// Executes a command that the gate held, and lets its client go on.
-fn run_held(state: &mut State, held: Held, now: Now) {
-    let Held {
-        client: id,
-        request,
-        request_bytes,
-    } = held;
-    let request = request.as_request();
-    let client = state.clients.at(id);
-    client.gated = false;
-    let mut out = std::mem::take(&mut client.out);
-    let Outcome { step, ran } = dispatch::execute(state, id, request, request_bytes, now, &mut out);
-    if let Some(spec) = ran
-        && step == Step::Done
-    {
-        // It is not worth a reading of the clock.
-        state.log_if_slow(id, spec, request, now, 0);
-    }
-    let client = state.clients.at(id);
-    client.out.splice(..0, out);
-    state.touch(id);
-    if step == Step::Done {
-        resume(state, id);
-    }
-    let client = state.clients.at(id);
-    if client.closing {
-        client.link.close();
     }
 }
 
@@ -215,6 +187,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let id = parked.client;
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
+    let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
     let mut out = std::mem::take(&mut client.out);
@@ -241,7 +214,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     if over {
         state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
-        log(state, &parked, now, out.len() - start);
+        log(state, &parked, now, began, out.len() - start);
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -255,26 +228,29 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     }
 }
 
-/// Logs a command that waited, if it stands out. The time of a wait is not one that it took.
-fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
+/// Logs a command that waited, if it stands out, and counts what its end took, which `began` then. The
+/// time of a wait is not one that it took.
+fn log(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
     let (id, spec) = (parked.client, parked.spec);
     let request = parked.request.as_request();
     let bytes = CallBytes {
         request: parked.request_bytes,
         reply: reply_bytes,
     };
-    state.log_if_slow(id, spec, request, now, parked.command.took_micros());
+    let micros = state.micros_since(began) + parked.command.took_micros();
+    state.stats.by_command.on_measured(spec, micros * 1_000);
+    state.log_if_slow(id, spec, request, now, micros);
     state.log_if_large(id, spec, request, now, bytes);
 }
 
-/// Lets a client whose wait is over go on with what it sent meanwhile.
+/// Lets a client whose wait is over go on with what it sent meanwhile, when its turn comes.
 fn resume(state: &mut State, id: ClientId) {
     state.touch(id);
     let client = state.clients.at(id);
     client.waiter = None;
     client.argument_bytes = 0;
-    if std::mem::take(&mut client.has_more_input) {
-        client.link.wake();
+    if !client.backlog.is_empty() {
+        state.resumed.push_back(Resumed::Waiter(id));
     }
 }
 

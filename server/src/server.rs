@@ -49,6 +49,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     manual: Option<Arc<ManualClock>>,
     set_log_level: Option<SetLogLevel>,
+    supervisor: &'static str,
 }
 
 /// Changes what a process logs.
@@ -86,6 +87,13 @@ impl Builder {
         self
     }
 
+    /// A server that tells clients that this supervises its process.
+    #[must_use]
+    pub fn supervised_by(mut self, supervisor: &'static str) -> Self {
+        self.supervisor = supervisor;
+        self
+    }
+
     /// How many threads the configuration asks for.
     pub fn threads(&self) -> usize {
         self.config.settings().threads
@@ -102,6 +110,7 @@ impl Builder {
             clock,
             manual,
             set_log_level,
+            supervisor,
         } = self;
         let settings = config.settings();
         let sockets = sockets::bind(settings)?;
@@ -112,6 +121,7 @@ impl Builder {
             replication_id: sockets::random_id(),
             listeners: sockets.describe(settings),
             port: sockets.port,
+            supervisor,
             executable: std::env::current_exe()
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
@@ -157,6 +167,7 @@ impl Server {
             clock: Arc::new(SystemClock::new()),
             manual: None,
             set_log_level: None,
+            supervisor: "no",
         }
     }
 

@@ -1,8 +1,10 @@
 //! Everything behind the engine's lock.
 
 use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tailrace_protocol::Batch;
 use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -23,8 +25,10 @@ use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::gate::Gate;
+use crate::latency::LatencyEvents;
 use crate::link::Link;
 use crate::pubsub::PubSub;
+use crate::resume::Resumed;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
@@ -49,6 +53,8 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// What took long.
+    pub latency: LatencyEvents,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
@@ -59,6 +65,10 @@ pub struct State {
     pub waits: WaitList,
     /// The commands that wait.
     pub(crate) parked: HashMap<WaiterId, Parked>,
+    /// Clients whose waits are over, in the order of their turns.
+    pub(crate) resumed: VecDeque<Resumed>,
+    /// Room for the requests of a turn, used again and again.
+    pub(crate) resumed_batch: Batch,
     /// What holds commands back.
     pub gate: Gate,
     /// Whether a command of `EXEC` runs.
@@ -91,6 +101,8 @@ pub struct State {
     pub(crate) request_bytes: usize,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
+    /// How many bytes the command that ran last was sent and answered in, and changed.
+    pub(crate) touched_bytes: usize,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
 }
@@ -128,11 +140,14 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
+            resumed: VecDeque::new(),
+            resumed_batch: Batch::new(),
             gate: Gate::default(),
             in_exec: false,
             is_ending: false,
@@ -149,6 +164,7 @@ impl State {
             clock,
             request_bytes: 0,
             reply_start: Mark::default(),
+            touched_bytes: 0,
             set_log_level: None,
         }
     }
@@ -170,8 +186,15 @@ impl State {
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
-        self.timing
-            .set_threshold(settings.slowlog_log_slower_than_us);
+        self.latency
+            .set_threshold(settings.latency_monitor_threshold_ms);
+        let slow_above = settings.slowlog_log_slower_than_us;
+        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        // What was called before is of the time before.
+        let keeps_durations = settings.latency_tracking;
+        self.settle_times();
+        self.stats.by_command.set_keeps_durations(keeps_durations);
+        let settings = self.config.settings();
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }

@@ -17,6 +17,7 @@ mod id;
 mod integer;
 mod keyspace;
 mod lag;
+mod lcs;
 mod listpack_size;
 mod log;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
 pub use integer::Digits;
+pub use lcs::{Match, Subsequence, SubsequenceError};
 pub use log::Log;
 pub use node::NodeLimits;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};

@@ -74,7 +74,7 @@ fn run(
         if is_ended {
             reply.rewind(mark);
         }
-        if call.state.timing.on_ran(spec) {
+        if call.state.wants_reading_after(spec) {
             let micros = measure(call.state, &mut since, Some(spec));
             let (id, now) = (call.id, call.now);
             call.state.log_if_slow(id, spec, request, now, micros);
@@ -89,7 +89,7 @@ fn run(
 
 /// Reads the clock for what ran since `since`, which moves on, and gives how long `last` took.
 fn measure(state: &mut State, since: &mut Instant, last: Option<&'static Spec>) -> u64 {
-    let from = std::mem::replace(since, state.clock.now().mono);
+    let from = std::mem::replace(since, state.clock.mono());
     state
         .timing
         .on_reading(from, *since, last, &mut state.stats)

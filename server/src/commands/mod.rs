@@ -39,6 +39,7 @@ mod key_type;
 mod keys;
 mod lastsave;
 mod latency;
+mod lcs;
 mod lolwut;
 mod memory;
 mod mget;
@@ -152,6 +153,7 @@ pub static COMMANDS: &[&Spec] = &[
     &keys::SPEC,
     &lastsave::SPEC,
     &latency::SPEC,
+    &lcs::SPEC,
     &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,

@@ -64,10 +64,20 @@ pub struct Settings {
     pub reply_logged_from_bytes: Option<u64>,
     /// How many commands with large replies are kept.
     pub large_replies_max: usize,
+    /// Events that take so many milliseconds are sampled; zero samples none.
+    pub latency_monitor_threshold_ms: u64,
+    /// Whether it is kept how long each command takes.
+    pub latency_tracking: bool,
+    /// Which percentiles of that are shown.
+    pub latency_percentiles: Vec<f64>,
     /// What is logged.
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
     pub logfile: String,
+    /// Whether the process goes into the background.
+    pub daemonize: bool,
+    /// Who is told how the process fares.
+    pub supervised: Supervision,
     /// Where the id of the process is written; empty if nowhere.
     pub pidfile: String,
     /// Where relative paths start; absolute.
@@ -91,6 +101,19 @@ pub enum Trust {
     Yes,
     /// Clients on this machine.
     Local,
+}
+
+/// Who is told how the process fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supervision {
+    /// Nobody.
+    No,
+    /// Whoever is there.
+    Auto,
+    /// Upstart.
+    Upstart,
+    /// systemd.
+    Systemd,
 }
 
 /// What is logged: each level and those after it.
@@ -148,8 +171,13 @@ impl Settings {
             large_requests_max: read.number("commandlog-large-request-max-len"),
             reply_logged_from_bytes: read.threshold("commandlog-reply-larger-than"),
             large_replies_max: read.number("commandlog-large-reply-max-len"),
+            latency_monitor_threshold_ms: read.number("latency-monitor-threshold"),
+            latency_tracking: read.flag("latency-tracking"),
+            latency_percentiles: read.percentiles("latency-tracking-info-percentiles"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
+            daemonize: read.flag("daemonize"),
+            supervised: read.supervision("supervised"),
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
@@ -236,6 +264,13 @@ impl Reader<'_> {
         }
     }
 
+    fn percentiles(&self, name: &str) -> Vec<f64> {
+        match self.value(name) {
+            Value::Percentiles(percentiles) => percentiles.clone(),
+            _ => mismatch(name),
+        }
+    }
+
     fn events(&self, name: &str) -> EventClasses {
         match self.value(name) {
             Value::Events(classes) => *classes,
@@ -266,6 +301,16 @@ impl Reader<'_> {
             "notice" => LogLevel::Notice,
             "warning" => LogLevel::Warning,
             "nothing" => LogLevel::Nothing,
+            _ => mismatch(name),
+        }
+    }
+
+    fn supervision(&self, name: &str) -> Supervision {
+        match self.word(name) {
+            "no" => Supervision::No,
+            "auto" => Supervision::Auto,
+            "upstart" => Supervision::Upstart,
+            "systemd" => Supervision::Systemd,
             _ => mismatch(name),
         }
     }

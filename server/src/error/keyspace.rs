@@ -47,6 +47,16 @@ pub enum KeyspaceError {
     NotFinite,
     /// `OBJECT FREQ` while nobody counts.
     FrequencyNotTracked,
+    /// `LCS` of something that is no string.
+    NotStrings,
+    /// `LCS` with both `LEN` and `IDX`.
+    LenAndIdx,
+    /// `LCS` of a string that has no length of 32 bits.
+    TooLongForLcs,
+    /// `LCS` of strings that would take more memory than an argument may.
+    LcsAboveLimit,
+    /// `LCS` of strings that would take more memory than there is.
+    LcsOutOfMemory,
 }
 
 impl KeyspaceError {
@@ -88,6 +98,15 @@ impl KeyspaceError {
                 "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
                  Please note that when switching between policies at runtime LRU and LFU data will \
                  take some time to adjust."
+            }
+            Self::NotStrings => "ERR The specified keys must contain string values",
+            Self::LenAndIdx => "ERR If you want both the length and indexes, please just use IDX.",
+            Self::TooLongForLcs => "ERR String too long for LCS",
+            Self::LcsAboveLimit => {
+                "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
+            }
+            Self::LcsOutOfMemory => {
+                "ERR Insufficient memory, failed allocating transient memory for LCS"
             }
             Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
                 unreachable!("these name something")

@@ -12,6 +12,7 @@ pub(in super::super) const FORMS: &[&str] = &[
     "SET $key $text { [( NX | XX )] [GET] [KEEPTTL] [EX $seconds] }",
     "( SETEX $text_key $seconds | PSETEX $text_key $ms ) $text",
     "DELIFEQ $text_key $text",
+    "LCS $key $text_key { [LEN] [IDX] [MINMATCHLEN ( 0 | 1 | 2 | -1 | $integer )] [WITHMATCHLEN] }",
     "MGET $key ...",
     "( MSET | MSETNX ) ( $text_key $text ) ...",
     "MSETEX ( 1 $text_key $text | 2 $text_key $text $text_key $text ) { [( NX | XX )] [( EX $seconds | PX $ms | EXAT $seconds_at | PXAT $ms_at | KEEPTTL )] }",

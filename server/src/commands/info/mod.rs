@@ -106,8 +106,11 @@ const SECTIONS: &[Section] = &[
         stats::write_commands,
     )),
     section("errorstats", "Errorstats", stats::write_errors),
-    // No percentiles are kept.
-    on_request(section("latencystats", "Latencystats", |_, _| {})),
+    on_request(section(
+        "latencystats",
+        "Latencystats",
+        stats::write_latencies,
+    )),
     section("cluster", "Cluster", |_, text| {
         text.field("cluster_enabled", 0)
     }),

@@ -2,6 +2,7 @@
 
 use super::text::Text;
 use crate::call::Call;
+use crate::config::show_percentile;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let state = &*call.state;
@@ -48,7 +49,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
 }
 
 pub(super) fn write_commands(call: &mut Call<'_>, text: &mut Text) {
-    for (name, stats) in call.state.stats.by_command.iter() {
+    call.state.settle_times();
+    for (name, stats, _) in call.state.stats.by_command.iter() {
         let micros = stats.nanos / 1_000;
         let per_call = per_call_micros(stats.nanos, stats.calls);
         text.field(
@@ -75,5 +77,24 @@ fn per_call_micros(nanos: u64, calls: u64) -> f64 {
 pub(super) fn write_errors(call: &mut Call<'_>, text: &mut Text) {
     for (code, count) in &call.state.stats.by_error {
         text.field(&format!("errorstat_{code}"), format_args!("count={count}"));
+    }
+}
+
+pub(super) fn write_latencies(call: &mut Call<'_>, text: &mut Text) {
+    call.state.settle_times();
+    let settings = call.state.config.settings();
+    if !settings.latency_tracking {
+        return;
+    }
+    for (name, _, durations) in call.state.stats.by_command.iter() {
+        let Some(durations) = durations else {
+            continue;
+        };
+        let shown = settings.latency_percentiles.iter().map(|percent| {
+            let (name, nanos) = (show_percentile(*percent), durations.percentile(*percent));
+            format!("p{name}={}.{:03}", nanos / 1_000, nanos % 1_000)
+        });
+        let shown: Vec<String> = shown.collect();
+        text.field(&format!("latency_percentiles_usec_{name}"), shown.join(","));
     }
 }
