@@ -25,6 +25,8 @@ pub(super) struct Facts {
     pub(super) has_trimmed_by_id: bool,
     /// Keys expired.
     pub(super) has_expired: bool,
+    /// Somebody waited.
+    pub(super) has_waited: bool,
     /// The clock made ids.
     pub(super) has_ids_of_clock: bool,
 }
@@ -38,14 +40,21 @@ pub(super) fn in_order(command: &Words, replies: &[Value]) -> Vec<Value> {
     }
     let leaves_all =
         command.len() == 1 && command[0].to_ascii_uppercase().ends_with(b"UNSUBSCRIBE");
-    let is_run = |one: &Value, two: &Value| match (message(one), message(two)) {
-        (Some(one), Some(two)) if one[0].text() == b"pmessage" => {
-            one[0] == two[0] && one[2..] == two[2..]
-        }
-        (Some(_), Some(_)) => leaves_all,
-        _ => false,
+    let is_run = |one: &Value, two: &Value| {
+        is_expiry(one) && is_expiry(two)
+            || match (message(one), message(two)) {
+                (Some(one), Some(two)) if one[0].text() == b"pmessage" => {
+                    one[0] == two[0] && one[2..] == two[2..]
+                }
+                (Some(_), Some(_)) => leaves_all,
+                _ => false,
+            }
     };
     for run in replies.chunk_by_mut(is_run) {
+        if is_expiry(&run[0]) {
+            run.sort_by_key(|message| format!("{message:?}"));
+            continue;
+        }
         let mut names: Vec<Value> = run
             .iter_mut()
             .filter_map(name)
@@ -72,6 +81,18 @@ fn sort_subcommands(value: &mut Value) {
     if parts.iter().all(|part| name(part).contains(&b'|')) {
         parts.sort_by_key(name);
     }
+}
+
+/// Whether a message tells that a key has expired: several keys do so in whatever order they are met.
+fn is_expiry(value: &Value) -> bool {
+    let is_of_keys = |channel: &Value| channel.text().starts_with(b"__key");
+    message(value).is_some_and(|parts| {
+        let [.., channel, payload] = parts else {
+            return false;
+        };
+        is_of_keys(channel)
+            && (payload.text() == b"expired" || channel.text().ends_with(b":expired"))
+    })
 }
 
 fn message(reply: &Value) -> Option<&[Value]> {

@@ -72,6 +72,15 @@ impl Ids {
         self.pairs.contains(&pair)
     }
 
+    /// Notes what the clock made in two exchanges.
+    pub(super) fn note_made(&mut self, reference: &Exchange, tailrace: &Exchange) {
+        if is(&reference.words, 0, "XADD") {
+            for (one, two) in reference.replies.iter().zip(&tailrace.replies) {
+                self.are_same(&reference.words, one.text(), two.text());
+            }
+        }
+    }
+
     /// Puts the words of Tailrace's command into an error that repeats those of the reference's.
     pub(super) fn translate(reply: &mut Value, reference: &Words, tailrace: &Words) {
         let Value::Error(text) = reply else {

@@ -18,6 +18,10 @@ use super::texts;
 /// The number of the first exchange that differs in a way that is not allowed.
 pub(super) fn first_difference(reference: &[Exchange], tailrace: &[Exchange]) -> Option<usize> {
     let mut judge = Judge::default();
+    // Before all else: what was held back is seen before its own reply comes.
+    for (reference, tailrace) in reference.iter().zip(tailrace) {
+        judge.ids.note_made(reference, tailrace);
+    }
     let pairs = reference.iter().zip(tailrace);
     let differing = pairs
         .into_iter()
@@ -40,6 +44,7 @@ impl Judge {
         self.facts.has_trimmed_by_id |=
             words.iter().any(|word| word.eq_ignore_ascii_case(b"MINID"));
         self.facts.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        self.facts.has_waited |= words.iter().any(|word| word == b"BLOCK" || word == b"WAIT");
         self.facts.has_ids_of_clock |=
             is(words, 0, "XADD") && words.iter().any(|word| word == b"*");
         self.ids.note_said(words, &tailrace.words);

@@ -62,6 +62,7 @@ fn any_steps() -> BoxedStrategy<Vec<Step>> {
         (8, one(server::FORMS, [6, 2, 2, 1])),
         (3, one(watchers::FORMS, [0, 0, 1, 9])),
         (2, silent().prop_map(|step| vec![step]).boxed()),
+        (1, starved().prop_map(|step| vec![step]).boxed()),
         (3, keys_of().prop_map(|step| vec![step]).boxed()),
     ])
     .boxed()
@@ -123,6 +124,25 @@ fn silent() -> BoxedStrategy<Step> {
             commands.extend(said.into_iter().filter(is_fit).flatten());
             commands.push(reply("ON"));
             Step { client, commands }
+        })
+        .boxed()
+}
+
+/// Makes commands that are said while memory is used up. One key that stays sees to that in either server.
+fn starved() -> BoxedStrategy<Step> {
+    let begin = one_of(&["!SELECT 9 ; SET full v ; SELECT 0 ; CONFIG SET maxmemory 1"]);
+    let end = one_of(&["!CONFIG SET maxmemory 0"]);
+    let stays = |command: &Words| {
+        let flushes = ["FLUSHALL", "FLUSHDB", "SWAPDB", "CONFIG"].iter();
+        !flushes.into_iter().any(|name| is(command, 0, name))
+    };
+    (begin, vec(anything(), 0..=4), end)
+        .prop_map(move |(begin, said, end)| {
+            let said = said.into_iter().flatten().filter(stays).collect();
+            Step {
+                client: 0,
+                commands: [begin, said, end].concat(),
+            }
         })
         .boxed()
 }

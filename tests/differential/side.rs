@@ -43,6 +43,8 @@ impl Side {
         let mut control = Line::connect(address, None);
         control.ask(&["HELLO", version]);
         control.ask(&["CLIENT", "SETNAME", CONTROL]);
+        // Where keys are removed in turns, these are to come soon.
+        control.ask(&["CONFIG", "SET", "hz", "500"]);
         let unseen = Some(control.client.local());
         Self {
             control,
@@ -115,7 +117,7 @@ impl Side {
         let mut text = text.replace(&self.target.address().to_string(), "(server)");
         for (at, line) in self.clients.iter().enumerate() {
             for local in &line.locals {
-                text = text.replace(local, &format!("(client {at})"));
+                text = text.replace(local, &format!("(client-{at})"));
             }
         }
         text.into_bytes()
@@ -171,6 +173,21 @@ impl Side {
         };
         let number = |part: &Value| String::from_utf8_lossy(part.text()).parse().unwrap_or(0);
         number(&parts[0]) * 1_000 + number(&parts[1]) / 1_000
+    }
+
+    /// Waits until all keys that are due are gone, though nobody touches them.
+    pub(super) fn fade(&mut self) {
+        self.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "1"]);
+        for _ in 0..LOOKS_FOR_KEYS {
+            self.pass(1);
+            let info = self.control.ask(&["INFO", "keyspace"]);
+            let info = String::from_utf8_lossy(info.as_ref().map_or(b"", Value::text)).into_owned();
+            let has_due = |line: &str| line.starts_with("db") && !line.contains("expires=0,");
+            if !info.lines().any(has_due) {
+                break;
+            }
+        }
+        self.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
     }
 
     /// Unblocks a client if it is blocked.
@@ -316,6 +333,11 @@ impl Line {
         self.client.poll(Some(wait))
     }
 
+    /// Waits for the end of the connection, and whatever comes before it can be taken later.
+    pub(super) fn has_ended(&mut self) {
+        self.client.wait_for_end(PATIENCE);
+    }
+
     /// The next thing that has arrived.
     pub(super) fn arrived(&mut self) -> Option<Arrival> {
         if let Some(arrival) = self.client.take() {
@@ -385,6 +407,9 @@ const RESET: &[&str] = &[
     "COMMANDLOG RESET large-reply",
     "LATENCY RESET",
 ];
+
+/// Looks after which keys that are due are there to stay.
+const LOOKS_FOR_KEYS: usize = 1_000;
 
 /// How long a reply may take. A server that is silent for so long has lost it.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -58,12 +58,13 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
     listed.split(' ').map(word).collect()
 }
 
-/// The name of every command and subcommand.
+/// The name of every command and subcommand, but of those with subcommands that are not there.
 fn commands() -> Vec<Vec<u8>> {
     let names = COMMANDS.iter().flat_map(|command| {
         let subcommands = command.subcommands.iter().map(|subcommand| subcommand.name);
         subcommands.chain([command.name])
     });
+    let names = names.filter(|name| !["acl", "module"].contains(name));
     names.map(|name| name.as_bytes().to_vec()).collect()
 }
 

@@ -13,12 +13,11 @@ use super::talk::Exchange;
 pub(super) fn clients(value: &Value) -> Option<Vec<BTreeMap<String, String>>> {
     let text = text(value).filter(|text| text.is_empty() || text.starts_with("id="))?;
     let control = format!(" name={CONTROL} ");
-    Some(
-        text.lines()
-            .filter(|line| !line.contains(&control))
-            .map(client)
-            .collect(),
-    )
+    let others = text.lines().filter(|line| !line.contains(&control));
+    let mut clients: Vec<_> = others.map(client).collect();
+    // The reference begins its list with another client each time it has looked after some.
+    clients.sort_by(|one, two| one.get("addr").cmp(&two.get("addr")));
+    Some(clients)
 }
 
 fn client(line: &str) -> BTreeMap<String, String> {
@@ -26,7 +25,12 @@ fn client(line: &str) -> BTreeMap<String, String> {
     let mut fields: BTreeMap<String, String> = pairs
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    fields.retain(|name, _| !CLIENT_OWN.contains(&&**name));
+    // The reference tells for a while whether there ever was a transaction.
+    let is_over = |value: &str| ["0", "-1"].contains(&value);
+    fields.retain(|name, value| {
+        let is_own = CLIENT_OWN.contains(&&**name) || (name == "multi" && is_over(value));
+        !is_own
+    });
     fields
 }
 
@@ -79,11 +83,19 @@ pub(super) fn differing(reference: &Exchange, tailrace: Option<&Exchange>) -> Ve
 }
 
 fn is_compared(name: &str, facts: Facts) -> bool {
+    // Whoever leaves has waited for replicas in the model, and has not said anything yet here.
+    if facts.has_waited && name == "cmdstat_wait" {
+        return false;
+    }
     if let Some(command) = name.strip_prefix("cmdstat_") {
         return !COMMANDS_OF_CONTROL.contains(&command);
     }
     let is_of_expired = name == "expired_keys" || name.starts_with("db");
     if is_of_expired && facts.has_expired {
+        return false;
+    }
+    // Whoever cannot be served does not look at the keys again.
+    if facts.has_waited && ["keyspace_hits", "keyspace_misses"].contains(&name) {
         return false;
     }
     name.starts_with("errorstat_") || name.starts_with("db") || INFO_COMPARED.contains(&name)
@@ -182,7 +194,15 @@ const CLIENT_OWN: &[&str] = &[
 ];
 
 /// Commands that are said to learn how the clients are, by one server's clients more often than by the other's.
-const COMMANDS_OF_CONTROL: &[&str] = &["client|list", "client|unblock", "time", "client|id"];
+const COMMANDS_OF_CONTROL: &[&str] = &[
+    "client|list",
+    "client|unblock",
+    "client|id",
+    "debug",
+    "info",
+    "ping",
+    "time",
+];
 
 /// Fields of INFO that say the same wherever the same commands were said.
 const INFO_COMPARED: &[&str] = &[

@@ -27,5 +27,6 @@ pub(super) const ALL: &[&[&str]] = &[
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,
+    waiting::SINGLE,
     watchers::FORMS,
 ];

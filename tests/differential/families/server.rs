@@ -15,7 +15,7 @@ pub(in super::super) const FORMS: &[&str] = &[
      [( commandlog-* | maxmemory | [r]equirepass )]",
     "CONFIG SET ( stream-node-max-entries | stream-node-max-bytes ) ( 1 | 2 | 10 | 100 | 0 | -1 | abc | 1kb )",
     "CONFIG SET notify-keyspace-events $classes",
-    "CONFIG SET maxmemory ( 0 | 0 | 0 | 1 | 1kb | -1 | abc )",
+    "CONFIG SET maxmemory ( 0 | 1gb | -1 | abc )",
     "CONFIG SET ( slowlog-log-slower-than | commandlog-execution-slower-than ) ( 0 | -1 | 1000000000 | abc )",
     // What a client is told by others counts in the model as its next reply, so that only zero is the same.
     "CONFIG SET commandlog-reply-larger-than ( 0 | -1 | 1000000000 | abc )",
@@ -31,7 +31,7 @@ pub(in super::super) const FORMS: &[&str] = &[
     "LATENCY ( LATEST | RESET | RESET command | HISTORY command | HISTORY | GRAPH nothing | HELP | NOTHING )",
     "!COMMAND ( COUNT extra | HELP | NOTHING | LIST FILTERBY NOTHING x | LIST FILTERBY PATTERN xadd | LIST x )",
     "!COMMAND INFO $command [( $command | nothing )]",
-    "COMMAND ( GETKEYS | GETKEYSANDFLAGS ) $command $key ...",
+    "!COMMAND ( GETKEYS | GETKEYSANDFLAGS ) $command $key ...",
     "!COMMAND DOCS nothing",
     "ACL ( WHOAMI | USERS | HELP | NOTHING | GETUSER nobody | CAT nothing | WHOAMI extra | LIST extra )",
     "!MODULE ( HELP | NOTHING )",

@@ -232,7 +232,7 @@ pub(super) fn flags(client: &Client) -> String {
             client.transaction.is_some() || client.executing.is_some(),
             'x',
         ),
-        (client.is_blocked(), 'b'),
+        (client.is_seen_blocked(), 'b'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),
         (client.unix, 'U'),
