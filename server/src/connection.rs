@@ -11,9 +11,7 @@ use std::task::Context;
 use std::task::Poll;
 
 use tailrace_protocol::Batch;
-use tailrace_protocol::BatchBounds;
 use tailrace_protocol::Decoder;
-use tailrace_protocol::Limits;
 use tailrace_protocol::ProtocolError;
 use tokio::io::AsyncRead;
 use tokio::io::ReadBuf;
@@ -22,8 +20,9 @@ use tokio_util::io::poll_read_buf;
 use crate::client::ClientId;
 use crate::engine::Engine;
 use crate::engine::Executed;
-use crate::engine::InputLimits;
 use crate::engine::Verdict;
+use crate::input::InputLimits;
+use crate::input::READ_BYTES;
 use crate::link::Link;
 
 /// Serves a client until it leaves, is ended, or breaks the protocol. The client is removed from
@@ -111,7 +110,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         self.link.register(cx.waker());
         if self.verdict == Verdict::Waiting {
             // Woken, perhaps because the wait is over.
-            self.ask_whether_waiting(0);
+            self.ask_whether_waiting(&[]);
         }
         for _ in 0..STEPS_PER_TURN {
             if self.link.is_killed() {
@@ -183,12 +182,14 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             if bytes.is_empty() {
                 return Poll::Ready(Ok(0));
             }
-            if self.verdict == Verdict::Open && self.head == self.input.len() {
+            if self.verdict == Verdict::Waiting {
+                self.ask_whether_waiting(bytes);
+            } else if self.head == self.input.len() {
                 let used = self.run(bytes, batch, bytes.len());
                 self.keep(&bytes[used..]);
             } else {
                 self.keep(bytes);
-                self.on_kept(batch, bytes.len());
+                self.run_kept(batch, bytes.len());
             }
             Poll::Ready(Ok(bytes.len()))
         })
@@ -210,18 +211,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         let reader = Pin::new(&mut self.reader);
         let received = std::task::ready!(poll_read_buf(reader, cx, &mut self.input))?;
         if received > 0 {
-            SCRATCH.with_borrow_mut(|scratch| self.on_kept(&mut scratch.batch, received));
+            SCRATCH.with_borrow_mut(|scratch| self.run_kept(&mut scratch.batch, received));
         }
         Poll::Ready(Ok(received))
-    }
-
-    /// Looks at what is left after more was added to it.
-    fn on_kept(&mut self, batch: &mut Batch, received: usize) {
-        if self.verdict == Verdict::Waiting {
-            self.ask_whether_waiting(received);
-        } else {
-            self.run_kept(batch, received);
-        }
     }
 
     /// Executes a batch of what is left.
@@ -243,22 +235,25 @@ impl<R: AsyncRead + Unpin> Connection<R> {
 
     /// Executes a batch from the front of `input` and says how much of it is done with.
     fn run(&mut self, input: &[u8], batch: &mut Batch, received: usize) -> usize {
-        let bounds = if self.limits.authenticated {
-            BATCH
-        } else {
-            BatchBounds::ONE
-        };
+        let bounds = self.limits.batch();
         let decoded = self.decoder.decode(input, batch, bounds);
         let engine = &self.guard.engine;
         let executed = engine.execute(self.guard.id, input, batch, received);
         let Executed {
             count,
             verdict,
+            has_replied,
             limits,
         } = executed;
         self.verdict = verdict;
         if let Some(limits) = limits {
             self.apply(limits);
+        }
+        if verdict == Verdict::Waiting {
+            // The engine has the rest.
+            self.decoder.reset();
+            self.is_runnable = false;
+            return input.len();
         }
         if count < batch.len() {
             // It stopped early: what is left is found again.
@@ -272,34 +267,28 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 self.is_runnable = is_at_bound && used < input.len();
                 used
             }
-            Err(error) => self.on_fault(error, input.len(), batch),
+            Err(error) => {
+                self.on_fault(error, has_replied);
+                input.len()
+            }
         }
     }
 
     /// A breach of the protocol, once everything before it is answered.
-    fn on_fault(&mut self, error: ProtocolError, len: usize, batch: &Batch) -> usize {
-        match self.verdict {
-            Verdict::Open => {
-                self.guard.engine.on_protocol_error(self.guard.id, error);
-                self.verdict = Verdict::Closing;
-                len
-            }
-            Verdict::Closing => len,
-            Verdict::Waiting => {
-                // Found again once the wait is over.
-                self.decoder.reset();
-                self.is_runnable = true;
-                batch.input_bytes(batch.len())
-            }
+    fn on_fault(&mut self, error: ProtocolError, has_replied: bool) {
+        if self.verdict == Verdict::Open {
+            let engine = &self.guard.engine;
+            self.verdict = engine.on_protocol_error(self.guard.id, error, has_replied);
+            self.decoder.reset();
+            self.is_runnable = false;
         }
     }
 
-    /// Asks the engine whether the command still waits, and tells it what is left.
-    fn ask_whether_waiting(&mut self, received: usize) {
-        let left = self.input.len() - self.head;
+    /// Gives the engine what was read, which keeps it as long as the command waits.
+    fn ask_whether_waiting(&mut self, received: &[u8]) {
         let engine = &self.guard.engine;
-        self.verdict = engine.on_input_while_waiting(self.guard.id, received, left);
-        self.is_runnable |= left > 0;
+        let (verdict, backlog) = engine.on_input_while_waiting(self.guard.id, received);
+        self.go_on(verdict, backlog);
     }
 
     /// The client has sent all it will. It still gets the replies to what it sent, unless a command
@@ -307,18 +296,24 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     fn on_input_end(&mut self) {
         self.has_ended = true;
         if self.verdict == Verdict::Waiting {
-            self.verdict = self.guard.engine.on_input_end(self.guard.id);
-            self.is_runnable = self.head < self.input.len();
+            let (verdict, backlog) = self.guard.engine.on_input_end(self.guard.id);
+            self.go_on(verdict, backlog);
+        }
+    }
+
+    /// Goes on with what the engine gives back, if the wait is over.
+    fn go_on(&mut self, verdict: Verdict, backlog: Vec<u8>) {
+        self.verdict = verdict;
+        if verdict == Verdict::Open {
+            self.is_runnable = !backlog.is_empty();
+            self.input = backlog;
+            self.head = 0;
         }
     }
 
     fn apply(&mut self, limits: InputLimits) {
         self.limits = limits;
-        self.decoder.set_limits(if limits.authenticated {
-            Limits::authenticated(limits.bulk_bytes_max)
-        } else {
-            Limits::unauthenticated(limits.bulk_bytes_max)
-        });
+        self.decoder.set_limits(limits.decoder());
     }
 
     /// Adds to what is left.
@@ -345,13 +340,6 @@ pub(crate) fn yield_turn(cx: &mut Context<'_>) {
     let _ = turn.poll(cx);
 }
 
-/// The read buffer of a thread.
-const READ_BYTES: usize = 64 * 1_024;
-/// When a batch ends, so that others get their turn.
-const BATCH: BatchBounds = BatchBounds {
-    commands_max: 128,
-    bytes_max: READ_BYTES,
-};
 /// Reads and batches of one client after which it is another's turn.
 const STEPS_PER_TURN: usize = 16;
 /// What an idle client keeps allocated for half a command.

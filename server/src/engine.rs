@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
+use crate::input::InputLimits;
 use crate::serve;
 use crate::spec::Spec;
 use crate::state::State;
@@ -42,7 +43,8 @@ pub struct Engine {
 pub(crate) enum Verdict {
     /// Go on with the next requests.
     Open,
-    /// A command waits: read, and ask again when woken or when something was read.
+    /// A command waits, or the client is not heard any more: read, and ask again when woken or when
+    /// something was read.
     Waiting,
     /// Send what is queued, then close.
     Closing,
@@ -51,9 +53,12 @@ pub(crate) enum Verdict {
 /// What came of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Executed {
-    /// How many of its requests are done with; one that waits is.
+    /// How many of its requests are done with; one that waits is. While it does, all of the input was
+    /// taken.
     pub(crate) count: usize,
     pub(crate) verdict: Verdict,
+    /// Whether the client is sent anything by that.
+    pub(crate) has_replied: bool,
     /// What the client may send from now on; nothing if it is gone.
     pub(crate) limits: Option<InputLimits>,
 }
@@ -63,27 +68,21 @@ impl Executed {
     const GONE: Self = Self {
         count: 0,
         verdict: Verdict::Closing,
+        has_replied: false,
         limits: None,
     };
 }
 
 impl Verdict {
-    fn of(client: &Client) -> Self {
-        if client.closing {
+    pub(crate) fn of(client: &Client) -> Self {
+        if client.closing && !client.is_unheard {
             Self::Closing
-        } else if client.is_blocked() {
+        } else if client.is_blocked() || client.is_unheard {
             Self::Waiting
         } else {
             Self::Open
         }
     }
-}
-
-/// What a client may send.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InputLimits {
-    pub(crate) authenticated: bool,
-    pub(crate) bulk_bytes_max: usize,
 }
 
 impl Engine {
@@ -116,6 +115,7 @@ impl Engine {
             state.begin(now);
             let result = act(state, now);
             serve::settle(state, now);
+            self.run_resumed(state, now);
             result
         }));
         let result = result.unwrap_or_else(|panic| {
@@ -152,55 +152,56 @@ impl Engine {
         self.with(|state, _| state.remove_client(id));
     }
 
-    /// Takes note of what a client sent while its command waits, and says whether it still does.
+    /// Takes what a client sent while its command waits, and says whether it still does. If not, gives
+    /// back all that was taken and not executed.
     ///
-    /// If so, the connection is woken once the wait is over, provided that it has something left.
-    pub(crate) fn on_input_while_waiting(
-        &self,
-        id: ClientId,
-        received: usize,
-        left_bytes: usize,
-    ) -> Verdict {
+    /// If it still waits, the connection is woken once there is something to give back.
+    pub(crate) fn on_input_while_waiting(&self, id: ClientId, bytes: &[u8]) -> (Verdict, Vec<u8>) {
         self.with(|state, now| {
-            state.stats.bytes_in += received as u64;
+            state.stats.bytes_in += bytes.len() as u64;
             let Some(client) = state.clients.get_mut(id) else {
-                return Verdict::Closing;
+                return GONE;
             };
-            if received > 0 {
+            if !bytes.is_empty() {
                 client.active_at = now.mono;
-                client.bytes_in += received as u64;
+                client.bytes_in += bytes.len() as u64;
+                client.backlog.extend_from_slice(bytes);
             }
-            client.input_bytes = left_bytes;
-            let verdict = Verdict::of(client);
-            client.has_more_input = verdict == Verdict::Waiting && left_bytes > 0;
-            if state.limit_input(id, left_bytes) {
-                return Verdict::Closing;
+            let waiting = client.backlog.len();
+            client.input_bytes = waiting;
+            if state.limit_input(id, waiting) {
+                return GONE;
             }
-            verdict
+            take_back(state.clients.at(id))
         })
     }
 
     /// The client will send nothing more. If its command still waits, that is in vain, since nothing
-    /// may be given to a client that has left: it is removed.
-    pub(crate) fn on_input_end(&self, id: ClientId) -> Verdict {
+    /// may be given to a client that has left: it is removed. If not, what was taken is given back.
+    pub(crate) fn on_input_end(&self, id: ClientId) -> (Verdict, Vec<u8>) {
         self.with(|state, _| {
-            let is_blocked = state.clients.get(id).map(Client::is_blocked);
-            match is_blocked {
-                Some(false) => Verdict::Open,
-                Some(true) => {
-                    state.remove_client(id);
-                    Verdict::Closing
-                }
-                None => Verdict::Closing,
+            let Some(client) = state.clients.get_mut(id) else {
+                return GONE;
+            };
+            if client.is_blocked() || client.is_unheard {
+                state.remove_client(id);
+                return GONE;
             }
+            take_back(client)
         })
     }
 
-    /// Answers a breach of the protocol. The connection is to be closed after it.
-    pub(crate) fn on_protocol_error(&self, id: ClientId, error: ProtocolError) {
+    /// Answers a breach of the protocol, and says what is to become of the connection: it is closed,
+    /// unless its client wanted no replies and nothing `is_sent` to it.
+    pub(crate) fn on_protocol_error(
+        &self,
+        id: ClientId,
+        error: ProtocolError,
+        is_sent: bool,
+    ) -> Verdict {
         self.with(|state, _| {
             let Some(client) = state.clients.get_mut(id) else {
-                return;
+                return Verdict::Closing;
             };
             tracing::debug!("{client} broke the protocol: {error}");
             client.closing = true;
@@ -208,8 +209,11 @@ impl Engine {
                 let mut reply = ReplyWriter::new(&mut client.out, client.version);
                 reply.error(error.message());
                 state.touch(id);
+            } else {
+                client.is_unheard = !is_sent && client.unsent_bytes() == 0;
             }
-        });
+            Verdict::of(state.clients.at(id))
+        })
     }
 
     /// Does what has become due.
@@ -222,6 +226,7 @@ impl Engine {
             serve::expire(state, now);
             state.upkeep(now.mono);
             serve::settle(state, now);
+            self.run_resumed(state, now);
             next = state.next_deadline(now);
         });
         next
@@ -271,6 +276,7 @@ impl Engine {
         }
         state.begin(now);
         serve::settle(state, now);
+        self.run_resumed(state, now);
         state.stats.bytes_in += received as u64;
         let Some(client) = state.clients.get_mut(id) else {
             return Executed::GONE;
@@ -287,18 +293,25 @@ impl Engine {
         let client = state.clients.at(id);
         let verdict = Verdict::of(client);
         client.out = std::mem::take(&mut replies.out);
-        client.input_bytes = input.len() - batch.input_bytes(count);
-        client.has_more_input = verdict == Verdict::Waiting && client.input_bytes > 0;
+        let has_replied = !client.out.is_empty();
+        let rest = &input[batch.input_bytes(count)..];
+        if verdict == Verdict::Waiting {
+            client.set_backlog(rest);
+        } else {
+            client.input_bytes = rest.len();
+        }
+        self.run_resumed(state, now);
         Executed {
             count,
             verdict,
+            has_replied,
             limits: Some(limits),
         }
     }
 
     /// Runs commands until one waits, the client is to be closed, or the batch is at its end or has
     /// replied enough. Says how many are done with, or nothing if the client was ended.
-    fn run_batch(
+    pub(crate) fn run_batch(
         &self,
         state: &mut State,
         id: ClientId,
@@ -314,8 +327,7 @@ impl Engine {
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
-        let slow_above = state.config.settings().slowlog_log_slower_than_us;
-        state.timing.begin(slow_above);
+        state.timing.begin();
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -330,7 +342,7 @@ impl Engine {
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
-                && state.timing.on_ran(spec)
+                && state.wants_reading_after(spec)
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
@@ -340,7 +352,6 @@ impl Engine {
                 now = read;
             }
             serve::settle(state, now);
-            // Another client's command may have ended this one, if the gate opened.
             let client = state.clients.get_mut(id)?;
             out.append(&mut client.out);
             *whole = out.len();
@@ -348,7 +359,7 @@ impl Engine {
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
-            timing.on_reading(now.mono, self.clock.now().mono, None, stats);
+            timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
         Some(count)
     }
@@ -363,8 +374,8 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, the caller's first,
-    /// and tells those who wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
+    /// wait for a deadline before `deadline` or for the end.
     fn release(
         &self,
         mut guard: MutexGuard<'_, State>,
@@ -372,13 +383,26 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.caches.is_observing() {
+            guard.settle_caches();
+        }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
         drop(guard);
-        for link in own.iter().chain(&links) {
+        // Few are written to at once, before the caller, since they have waited longer. Where there are
+        // many, more may come for them before their tasks have their turn, and one write then sends it all.
+        // What time has done is written when this returns, to however many.
+        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
+        if are_few {
+            links.iter().for_each(|link| link.flush());
+        }
+        if let Some(link) = own {
             link.flush();
+        }
+        if !are_few {
+            links.iter().for_each(|link| link.wake());
         }
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
@@ -389,17 +413,31 @@ impl Engine {
     }
 }
 
+/// What the engine says of a client that is not there any more.
+const GONE: (Verdict, Vec<u8>) = (Verdict::Closing, Vec::new());
+
+/// Gives back what was taken while a command waited, unless one still does.
+fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
+    match Verdict::of(client) {
+        Verdict::Waiting => (Verdict::Waiting, Vec::new()),
+        verdict => (verdict, std::mem::take(&mut client.backlog)),
+    }
+}
+
+/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
+const WRITTEN_AT_ONCE_MAX: usize = 16;
+
 /// The replies to a batch while it is executed.
 #[derive(Default)]
-struct Replies {
-    out: Vec<u8>,
+pub(crate) struct Replies {
+    pub(crate) out: Vec<u8>,
     /// Up to here they belong to commands that are done with.
     whole: usize,
 }
 
 impl Replies {
     /// Gives the client what it is to hear before it hears that a command panicked.
-    fn give_whole(mut self, state: &mut State, id: ClientId) {
+    pub(crate) fn give_whole(mut self, state: &mut State, id: ClientId) {
         if let Some(client) = state.clients.get_mut(id) {
             self.out.truncate(self.whole);
             client.out = self.out;
@@ -407,20 +445,9 @@ impl Replies {
     }
 }
 
-impl InputLimits {
-    fn of(state: &mut State, id: ClientId) -> Self {
-        let settings = state.config.settings();
-        let bulk_bytes_max = settings.proto_max_bulk_len;
-        Self {
-            authenticated: state.clients.at(id).authenticated,
-            bulk_bytes_max,
-        }
-    }
-}
-
 impl State {
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
-    fn on_fault(&mut self, id: ClientId) -> Executed {
+    pub(crate) fn on_fault(&mut self, id: ClientId) -> Executed {
         let text = format!("ERR {}", self.note_fault());
         if let Some(client) = self.clients.get_mut(id) {
             client.closing = true;
@@ -444,7 +471,7 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
-            self.store.expire_due(EXPIRE_SLICE);
+            self.expire_slice(now.wall);
         }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
@@ -458,5 +485,3 @@ impl State {
 const COMMANDS_PER_CLOCK: usize = 64;
 /// Replies of one batch after which it ends, so that nobody waits long for the lock.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
-/// Keys removed at a time when many expire together; the rest read as missing meanwhile.
-const EXPIRE_SLICE: usize = 1_000;

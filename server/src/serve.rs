@@ -11,6 +11,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Change;
 use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
+use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -20,11 +21,9 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
-use crate::dispatch::Outcome;
-use crate::dispatch::Step;
 use crate::error::ClientError;
 use crate::error::CommandError;
-use crate::gate::Held;
+use crate::resume::Resumed;
 use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
@@ -55,13 +54,15 @@ pub(crate) fn park(
     state.parked.insert(waiter, parked);
 }
 
-/// Reacts to everything that changed since the last call, and runs the commands that the gate was
-/// opened for.
+/// Reacts to everything that changed since the last call, and gives those their turn whose commands the
+/// gate held and was opened for.
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
-        run_held(state, held, now);
-        react(state, now);
+        if let Some(client) = state.clients.get_mut(held.client) {
+            client.is_let_go = true;
+        }
+        state.resumed.push_back(Resumed::Held(held));
     }
 }
 
@@ -134,6 +135,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -150,6 +152,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
             command.attempt(call, reply)
         });
     }
+    if state.store.may_serve_readers(db, key) {
+        // All who wait were attempted, by the reference's lights.
+        state.waits.stand_again(db, key);
+    }
     for group in state.waits.groups(db, key) {
         // Where the group is gone, so are those who waited for it: they got the error.
         let _ = state.store.note_attempt(db, key, &group);
@@ -161,33 +167,33 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
-/// Executes a command that the gate held, and lets its client go on.
-fn run_held(state: &mut State, held: Held, now: Now) {
-    let Held {
-        client: id,
-        request,
-        request_bytes,
-    } = held;
-    let request = request.as_request();
-    let client = state.clients.at(id);
-    client.gated = false;
-    let mut out = std::mem::take(&mut client.out);
-    let Outcome { step, ran } = dispatch::execute(state, id, request, request_bytes, now, &mut out);
-    if let Some(spec) = ran
-        && step == Step::Done
+/// Before a stream gets another place, or a copy: what attempts in vain did to the consumers that wait
+/// for it becomes their own, and goes with them.
+pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
+    for group in state.waits.groups(db, key) {
+        for consumer in state.waits.consumers(db, key, &group) {
+            // Neither may be there: nobody has looked yet.
+            let _ = state.store.end_wait(db, key, &group, consumer);
+        }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
     {
-        // It is not worth a reading of the clock.
-        state.log_if_slow(id, spec, request, now, 0);
+        return;
     }
-    let client = state.clients.at(id);
-    client.out.splice(..0, out);
-    state.touch(id);
-    if step == Step::Done {
-        resume(state, id);
-    }
-    let client = state.clients.at(id);
-    if client.closing {
-        client.link.close();
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
     }
 }
 
@@ -215,8 +221,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let id = parked.client;
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
+    let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -231,7 +239,12 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let over = match result {
         Ok(over) => over,
         Err(error) => {
-            state.stats.on_failed(parked.spec, &error);
+            match error {
+                CommandError::Client(ClientError::Unblocked) => {
+                    state.stats.on_rejected(Some(parked.spec), &error);
+                }
+                _ => state.stats.on_failed(parked.spec, &error),
+            }
             out.truncate(start);
             let version = state.clients.at(id).version;
             ReplyWriter::new(&mut out, version).error(error.wire());
@@ -241,7 +254,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     if over {
         state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
-        log(state, &parked, now, out.len() - start);
+        log(state, &parked, now, began, out.len() - start);
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -255,26 +268,29 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     }
 }
 
-/// Logs a command that waited, if it stands out. The time of a wait is not one that it took.
-fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
+/// Logs a command that waited, if it stands out, and counts what its end took, which `began` then. The
+/// time of a wait is not one that it took.
+fn log(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
     let (id, spec) = (parked.client, parked.spec);
     let request = parked.request.as_request();
     let bytes = CallBytes {
         request: parked.request_bytes,
         reply: reply_bytes,
     };
-    state.log_if_slow(id, spec, request, now, parked.command.took_micros());
+    let micros = state.micros_since(began) + parked.command.took_micros();
+    state.stats.by_command.on_measured(spec, micros * 1_000);
+    state.log_if_slow(id, spec, request, now, micros);
     state.log_if_large(id, spec, request, now, bytes);
 }
 
-/// Lets a client whose wait is over go on with what it sent meanwhile.
+/// Lets a client whose wait is over go on with what it sent meanwhile, when its turn comes.
 fn resume(state: &mut State, id: ClientId) {
     state.touch(id);
     let client = state.clients.at(id);
     client.waiter = None;
     client.argument_bytes = 0;
-    if std::mem::take(&mut client.has_more_input) {
-        client.link.wake();
+    if !client.backlog.is_empty() {
+        state.resumed.push_back(Resumed::Waiter(id));
     }
 }
 

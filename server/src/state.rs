@@ -1,8 +1,10 @@
 //! Everything behind the engine's lock.
 
 use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tailrace_protocol::Batch;
 use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -23,14 +25,19 @@ use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::gate::Gate;
+use crate::latency::LatencyEvents;
 use crate::link::Link;
+use crate::listening::Listening;
 use crate::pubsub::PubSub;
+use crate::resume::Resumed;
+use crate::script::Scripts;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
+use crate::tracking::Caches;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -49,16 +56,26 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// The scripts.
+    pub(crate) scripts: Scripts,
+    /// What took long.
+    pub latency: LatencyEvents,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
     pub monitors: Vec<ClientId>,
+    /// Who may have cached which key.
+    pub caches: Caches,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
     pub waits: WaitList,
     /// The commands that wait.
     pub(crate) parked: HashMap<WaiterId, Parked>,
+    /// Clients whose waits are over, in the order of their turns.
+    pub(crate) resumed: VecDeque<Resumed>,
+    /// Room for the requests of a turn, used again and again.
+    pub(crate) resumed_batch: Batch,
     /// What holds commands back.
     pub gate: Gate,
     /// Whether a command of `EXEC` runs.
@@ -91,6 +108,10 @@ pub struct State {
     pub(crate) request_bytes: usize,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
+    /// How many bytes the command that ran last was sent and answered in, and changed.
+    pub(crate) touched_bytes: usize,
+    /// Where clients come from.
+    pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
     /// When the log last said that a client speaks HTTP.
@@ -113,7 +134,7 @@ pub(crate) struct Parked {
 pub(crate) struct Memory {
     /// What keys and values take.
     pub(crate) data: u64,
-    /// What the clients take.
+    /// What the clients take, and what is remembered of what they cached.
     pub(crate) clients: u64,
     /// The most that both took so far.
     pub(crate) peak: u64,
@@ -130,11 +151,16 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            scripts: Scripts::default(),
+            latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
+            caches: Caches::default(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
+            resumed: VecDeque::new(),
+            resumed_batch: Batch::new(),
             gate: Gate::default(),
             in_exec: false,
             is_ending: false,
@@ -151,6 +177,8 @@ impl State {
             clock,
             request_bytes: 0,
             reply_start: Mark::default(),
+            touched_bytes: 0,
+            listening: None,
             set_log_level: None,
             warned_of_http_at: None,
         }
@@ -165,19 +193,34 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
+        store.is_importing = settings.import_mode;
         store.compat = settings.compat;
-        let is_notifying = settings.notify_keyspace_events.is_active();
-        self.store.set_record_all(is_notifying);
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
-        self.timing
-            .set_threshold(settings.slowlog_log_slower_than_us);
+        self.latency
+            .set_threshold(settings.latency_monitor_threshold_ms);
+        let slow_above = settings.slowlog_log_slower_than_us;
+        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        // What was called before is of the time before.
+        let keeps_durations = settings.latency_tracking;
+        self.settle_times();
+        self.stats.by_command.set_keeps_durations(keeps_durations);
+        let settings = self.config.settings();
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
+        self.record_changes();
+    }
+
+    /// Lets storage write down the changes of all keys if anybody may have to hear of them.
+    pub(crate) fn record_changes(&mut self) {
+        let settings = self.config.settings();
+        let is_notifying = settings.notify_keyspace_events.is_active();
+        self.store
+            .set_record_all(is_notifying || self.caches.observes());
     }
 
     /// Acts on the gate having been closed or opened, or on its time having come.
@@ -233,6 +276,7 @@ impl State {
         }
         self.discard(id);
         self.unsubscribe_all(id);
+        self.stop_tracking(id);
         self.stop_monitoring(id);
         let client = self.clients.remove(id)?;
         tracing::debug!("{client} left");
@@ -269,7 +313,8 @@ impl State {
 
     /// The memory that this server takes now, which may be the most so far.
     pub(crate) fn memory(&mut self) -> Memory {
-        let clients: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let own: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let clients = own + self.caches.keys().bytes();
         let (data, clients) = (self.store.bytes() as u64, clients as u64);
         self.peak_bytes = self.peak_bytes.max(data + clients);
         Memory {
@@ -291,6 +336,7 @@ impl State {
         });
         [
             expiry,
+            self.remembers_too_many_keys().then_some(now.mono),
             self.waits.next_deadline(),
             self.gate.deadline(),
             self.upkeep_at,

@@ -2,10 +2,12 @@
 //!
 //! A waiter is a blocked reader. Readers without a group stand in one lane per key; readers of a
 //! group in a lane of that group, so that a new entry touches only the waiters that it can serve,
-//! however many others wait. Lanes keep the order of arrival, and a [`Round`] merges them into it.
+//! however many others wait. Lanes keep the order of places, and a [`Round`] merges them into it.
 //!
-//! **Invariant:** a waiter leaves only through [`WaitList::remove`]. Being attempted in vain does
-//! not move it: it keeps its place and its deadline.
+//! **Invariant:** a waiter leaves only through [`WaitList::remove`]. Being attempted in vain changes
+//! neither its deadline nor its place among those who wait for that key. Since the reference has it
+//! stand in line again for all that it waits for, [`WaitList::stand_again`] moves it behind the
+//! others who wait for its other keys.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,6 +21,13 @@ use crate::time::Instant;
 /// Names one waiter. Smaller means that it has waited longer.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct WaiterId(u64);
+
+/// A place among those who wait for a key. Smaller comes first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Place(u64);
+
+/// Waiters by their places.
+type Places = BTreeMap<Place, WaiterId>;
 
 /// What a waiter waits for: any of some keys of one database, alone or for a consumer of a group.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -53,20 +62,25 @@ pub struct WaitList {
 #[derive(Debug)]
 struct Waiter {
     wants: Wants,
+    /// Its place for each of the keys; the same one where a key comes twice.
+    places: Vec<Place>,
     deadline: Option<Instant>,
 }
 
 /// Who waits for one key.
 #[derive(Debug, Default)]
 struct KeyQueue {
-    readers: BTreeSet<WaiterId>,
+    /// Those without a group.
+    readers: Lane,
     groups: BTreeMap<Box<[u8]>, Lane>,
 }
 
-/// Who waits for one group of a key.
+/// Who waits for one group of a key, or for the key alone.
 #[derive(Debug, Default)]
 struct Lane {
-    waiters: BTreeSet<WaiterId>,
+    waiters: Places,
+    /// Those of them who wait for other keys, too.
+    with_more: Places,
     /// A consumer that waits here was deleted, or the group itself is another one; the next signal
     /// creates what is missing.
     consumer_deleted: bool,
@@ -76,6 +90,7 @@ impl WaitList {
     /// Adds a waiter behind all others. Without a deadline it waits for ever.
     pub fn insert(&mut self, wants: Wants, deadline: Option<Instant>) -> WaiterId {
         let id = WaiterId(self.next);
+        let place = Place(self.next);
         self.next += 1;
         if self.databases.len() <= wants.db {
             self.databases.resize_with(wants.db + 1, HashMap::new);
@@ -83,46 +98,35 @@ impl WaitList {
         let database = &mut self.databases[wants.db];
         for key in &wants.keys {
             let queue = database.entry(key.clone()).or_default();
-            match &wants.reader {
-                None => {
-                    queue.readers.insert(id);
-                }
-                Some(GroupReader { group, .. }) => {
-                    let lane = queue.groups.entry(group.clone()).or_default();
-                    lane.waiters.insert(id);
-                }
-            }
+            queue.insert(&wants, place, id);
         }
         if let Some(deadline) = deadline {
             self.deadlines.insert((deadline, id));
         }
-        self.waiters.insert(id, Waiter { wants, deadline });
+        let waiter = Waiter {
+            places: vec![place; wants.keys.len()],
+            wants,
+            deadline,
+        };
+        self.waiters.insert(id, waiter);
         id
     }
 
     /// Takes a waiter out and says what it wanted; `None` if it is gone already.
     pub fn remove(&mut self, id: WaiterId) -> Option<Wants> {
-        let Waiter { wants, deadline } = self.waiters.remove(&id)?;
+        let Waiter {
+            wants,
+            places,
+            deadline,
+        } = self.waiters.remove(&id)?;
         let database = &mut self.databases[wants.db];
-        for key in &wants.keys {
+        for (key, &place) in wants.keys.iter().zip(&places) {
             // A key that was asked for twice is gone from here the second time.
             let Some(queue) = database.get_mut(key) else {
                 continue;
             };
-            match &wants.reader {
-                None => {
-                    queue.readers.remove(&id);
-                }
-                Some(GroupReader { group, .. }) => {
-                    if let Some(lane) = queue.groups.get_mut(group) {
-                        lane.waiters.remove(&id);
-                        if lane.waiters.is_empty() {
-                            queue.groups.remove(group);
-                        }
-                    }
-                }
-            }
-            if queue.readers.is_empty() && queue.groups.is_empty() {
+            queue.remove(&wants, place);
+            if queue.is_empty() {
                 database.remove(key);
             }
         }
@@ -130,6 +134,35 @@ impl WaitList {
             self.deadlines.remove(&(deadline, id));
         }
         Some(wants)
+    }
+
+    /// Those who wait for `key` were attempted and still wait: has those of them who wait for other
+    /// keys, too, stand behind all others there.
+    pub fn stand_again(&mut self, db: usize, key: &[u8]) {
+        let Some(queue) = self.queue(db, key) else {
+            return;
+        };
+        let lanes = queue.groups.values().chain([&queue.readers]);
+        let moved: Places = lanes.flat_map(|lane| lane.with_more.clone()).collect();
+        for id in moved.into_values() {
+            let place = Place(self.next);
+            self.next += 1;
+            let waiter = self
+                .waiters
+                .get_mut(&id)
+                .expect("who stands somewhere waits");
+            for (other, old) in waiter.wants.keys.iter().zip(&mut waiter.places) {
+                if &**other != key
+                    && *old != place
+                    && let Some(queue) = self.databases[db].get_mut(other)
+                {
+                    // In this order, so that a lane with nobody else in it stays.
+                    queue.insert(&waiter.wants, place, id);
+                    queue.remove(&waiter.wants, *old);
+                    *old = place;
+                }
+            }
+        }
     }
 
     /// How many wait.
@@ -171,9 +204,17 @@ impl WaitList {
     pub fn consumers(&self, db: usize, key: &[u8], group: &[u8]) -> impl Iterator<Item = &[u8]> {
         let lane = self.lane(db, key, group);
         lane.into_iter()
-            .flat_map(|lane| &lane.waiters)
+            .flat_map(|lane| lane.waiters.values())
             .filter_map(|id| self.waiters[id].wants.reader.as_ref())
             .map(|reader| &reader.consumer[..])
+    }
+
+    /// Those who wait for `key` without a group, the longest waiting first.
+    pub fn readers(&self, db: usize, key: &[u8]) -> Vec<WaiterId> {
+        let queue = self.queue(db, key);
+        queue.map_or_else(Vec::new, |queue| {
+            queue.readers.waiters.values().copied().collect()
+        })
     }
 
     /// Remembers that a consumer of `group` was deleted, in case it waits.
@@ -206,31 +247,45 @@ impl WaitList {
         queue.map_or_else(Vec::new, |queue| queue.groups.keys().cloned().collect())
     }
 
+    /// The keys of a database that readers of groups wait for, in no particular order.
+    pub fn keys_with_groups(&self, db: usize) -> Vec<Box<[u8]>> {
+        let queues = self.databases.get(db).into_iter().flatten();
+        queues
+            .filter(|(_, queue)| !queue.groups.is_empty())
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+
     /// Starts to go through those who wait for `key` now, the longest waiting first. Who comes
     /// later is not in this round.
     pub fn round(&self, db: usize, key: &[u8]) -> Round {
         let mut round = Round {
-            end: WaiterId(self.next),
+            end: Place(self.next),
             lanes: vec![None],
             heads: BinaryHeap::new(),
             last: None,
         };
         if let Some(queue) = self.queue(db, key) {
-            let readers = queue.readers.first();
-            round.heads.extend(readers.map(|&id| Reverse((id, 0))));
+            let readers = queue.readers.waiters.first_key_value();
+            round
+                .heads
+                .extend(readers.map(|(&place, _)| Reverse((place, 0))));
             for (group, lane) in &queue.groups {
                 let at = round.lanes.len();
                 round.lanes.push(Some(group.clone()));
-                let first = lane.waiters.first();
-                round.heads.extend(first.map(|&id| Reverse((id, at))));
+                let first = lane.waiters.first_key_value();
+                round
+                    .heads
+                    .extend(first.map(|(&place, _)| Reverse((place, at))));
             }
         }
         round
     }
 
     /// The next waiter of a round that is worth an attempt. `can_serve` says whether there is
-    /// anything for the readers of a group, or for those without one (`None`); the rest of a lane
-    /// is left alone once there is not.
+    /// anything for the readers of a group, or for those without one (`None`). Once there is not, the
+    /// rest of a lane is left alone, but for readers of a group who wait for other keys, too: an
+    /// attempt shows there, and may find something that nobody was told of.
     pub fn next_of(
         &self,
         round: &mut Round,
@@ -239,19 +294,33 @@ impl WaitList {
         mut can_serve: impl FnMut(Option<&[u8]>) -> bool,
     ) -> Option<WaiterId> {
         let queue = self.queue(db, key)?;
-        if let Some((id, at)) = round.last.take() {
-            let lane = match &round.lanes[at] {
-                None => Some(&queue.readers),
-                Some(group) => queue.groups.get(group).map(|lane| &lane.waiters),
-            };
-            let behind = (Bound::Excluded(id), Bound::Excluded(round.end));
-            let next = lane.and_then(|lane| lane.range(behind).next());
-            round.heads.extend(next.map(|&next| Reverse((next, at))));
+        let lane_at = |round: &Round, at: usize| match &round.lanes[at] {
+            None => Some(&queue.readers),
+            Some(group) => queue.groups.get(group),
+        };
+        if let Some((place, at)) = round.last.take() {
+            let behind = (Bound::Excluded(place), Bound::Excluded(round.end));
+            let lane = lane_at(round, at);
+            let next = lane.and_then(|lane| lane.waiters.range(behind).next());
+            round
+                .heads
+                .extend(next.map(|(&place, _)| Reverse((place, at))));
         }
-        while let Some(Reverse((id, at))) = round.heads.pop() {
-            if can_serve(round.lanes[at].as_deref()) {
-                round.last = Some((id, at));
-                return Some(id);
+        while let Some(Reverse((place, at))) = round.heads.pop() {
+            let Some(lane) = lane_at(round, at) else {
+                continue;
+            };
+            let group = round.lanes[at].as_deref();
+            if can_serve(group) || (group.is_some() && lane.with_more.contains_key(&place)) {
+                round.last = Some((place, at));
+                return lane.waiters.get(&place).copied();
+            }
+            if group.is_some() {
+                let behind = (Bound::Excluded(place), Bound::Excluded(round.end));
+                let next = lane.with_more.range(behind).next();
+                round
+                    .heads
+                    .extend(next.map(|(&place, _)| Reverse((place, at))));
             }
         }
         None
@@ -271,138 +340,54 @@ impl WaitList {
     }
 }
 
-/// A walk through those who wait for one key; see [`WaitList::round`].
-#[derive(Debug)]
-pub struct Round {
-    /// Whoever came at or after this is not in the round.
-    end: WaiterId,
-    /// `None` is the lane of readers without a group.
-    lanes: Vec<Option<Box<[u8]>>>,
-    /// The first of each lane that is not used up.
-    heads: BinaryHeap<Reverse<(WaiterId, usize)>>,
-    /// Whom [`WaitList::next_of`] gave last: its lane goes on behind it.
-    last: Option<(WaiterId, usize)>,
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[derive(Clone, Debug)]
-    enum Op {
-        Insert {
-            key: u8,
-            group: Option<u8>,
-            deadline: Option<u8>,
-        },
-        Remove(usize),
-        Round {
-            key: u8,
-            served: Vec<bool>,
-            open: [bool; 3],
-        },
-        Overdue(u8),
-    }
-
-    fn op() -> impl Strategy<Value = Op> {
-        prop_oneof![
-            4 => (0..3u8, prop::option::of(0..3u8), prop::option::of(0..20u8))
-                .prop_map(|(key, group, deadline)| Op::Insert { key, group, deadline }),
-            1 => any::<usize>().prop_map(Op::Remove),
-            2 => (0..3u8, prop::collection::vec(any::<bool>(), 0..12), any::<[bool; 3]>())
-                .prop_map(|(key, served, open)| Op::Round { key, served, open }),
-            1 => (0..20u8).prop_map(Op::Overdue),
-        ]
-    }
-
-    fn wants(key: u8, group: Option<u8>) -> Wants {
-        Wants {
-            db: 0,
-            keys: vec![Box::new([key])],
-            reader: group.map(|group| GroupReader {
-                group: Box::from([group]),
-                consumer: Box::from(*b"c"),
-            }),
+impl KeyQueue {
+    fn insert(&mut self, wants: &Wants, place: Place, id: WaiterId) {
+        let lane = match &wants.reader {
+            None => &mut self.readers,
+            Some(GroupReader { group, .. }) => self.groups.entry(group.clone()).or_default(),
+        };
+        lane.waiters.insert(place, id);
+        if wants.keys.len() > 1 {
+            lane.with_more.insert(place, id);
         }
     }
 
-    proptest! {
-        /// Whoever came first is attempted first, nobody is attempted whose group has nothing, and
-        /// who was attempted in vain keeps its place and its deadline.
-        #[test]
-        fn waiters_are_attempted_in_order_of_arrival(ops in prop::collection::vec(op(), 0..60)) {
-            let mut list = WaitList::default();
-            let mut model: Vec<(WaiterId, u8, Option<u8>, Option<u8>)> = Vec::new();
-            for op in ops {
-                match op {
-                    Op::Insert { key, group, deadline } => {
-                        let at = deadline.map(|at| Instant(at.into()));
-                        let id = list.insert(wants(key, group), at);
-                        model.push((id, key, group, deadline));
-                    }
-                    Op::Remove(at) if !model.is_empty() => {
-                        let (id, key, group, _) = model.remove(at % model.len());
-                        prop_assert_eq!(list.remove(id), Some(wants(key, group)));
-                        prop_assert_eq!(list.remove(id), None);
-                    }
-                    Op::Remove(_) => {}
-                    Op::Round { key, served, open } => {
-                        let expected: Vec<_> = model
-                            .iter()
-                            .filter(|row| row.1 == key)
-                            .filter(|row| row.2.is_none_or(|group| open[usize::from(group)]))
-                            .map(|row| row.0)
-                            .collect();
-                        let mut round = list.round(0, &[key]);
-                        let mut seen = Vec::new();
-                        let open = |group: Option<&[u8]>| {
-                            group.is_none_or(|group| open[usize::from(group[0])])
-                        };
-                        while let Some(id) = list.next_of(&mut round, 0, &[key], open) {
-                            if served.get(seen.len()) == Some(&true) {
-                                list.remove(id);
-                                model.retain(|row| row.0 != id);
-                            }
-                            seen.push(id);
-                        }
-                        prop_assert_eq!(seen, expected);
-                    }
-                    Op::Overdue(now) => {
-                        let first = model.iter().filter_map(|row| Some((row.3?, row.0))).min();
-                        let due = first.filter(|&(at, _)| at <= now).map(|(_, id)| id);
-                        prop_assert_eq!(list.overdue(Instant(now.into())), due);
-                    }
-                }
-                prop_assert_eq!(list.len(), model.len());
+    fn remove(&mut self, wants: &Wants, place: Place) {
+        let Some(GroupReader { group, .. }) = &wants.reader else {
+            return self.readers.remove(place);
+        };
+        if let Some(lane) = self.groups.get_mut(group) {
+            lane.remove(place);
+            if lane.waiters.is_empty() {
+                self.groups.remove(group);
             }
         }
     }
 
-    #[test]
-    fn a_key_asked_for_twice_is_left_whole_when_its_waiter_goes() {
-        let mut list = WaitList::default();
-        let id = list.insert(
-            Wants {
-                db: 2,
-                keys: vec![Box::from(*b"k"), Box::from(*b"k")],
-                reader: None,
-            },
-            None,
-        );
-        assert_eq!(list.key_counts(), (1, 0));
-        assert!(list.remove(id).is_some());
-        assert_eq!(list.key_counts(), (0, 0));
-    }
-
-    #[test]
-    fn who_comes_during_a_round_is_not_in_it() {
-        let mut list = WaitList::default();
-        let first = list.insert(wants(1, None), None);
-        let mut round = list.round(0, &[1]);
-        assert_eq!(list.next_of(&mut round, 0, &[1], |_| true), Some(first));
-        list.insert(wants(1, None), None);
-        assert_eq!(list.next_of(&mut round, 0, &[1], |_| true), None);
+    fn is_empty(&self) -> bool {
+        self.readers.waiters.is_empty() && self.groups.is_empty()
     }
 }
+
+impl Lane {
+    fn remove(&mut self, place: Place) {
+        self.waiters.remove(&place);
+        self.with_more.remove(&place);
+    }
+}
+
+/// A walk through those who wait for one key; see [`WaitList::round`].
+#[derive(Debug)]
+pub struct Round {
+    /// Whoever came at or after this is not in the round.
+    end: Place,
+    /// `None` is the lane of readers without a group.
+    lanes: Vec<Option<Box<[u8]>>>,
+    /// The first of each lane that is not used up.
+    heads: BinaryHeap<Reverse<(Place, usize)>>,
+    /// Whom [`WaitList::next_of`] gave last: its lane goes on behind it.
+    last: Option<(Place, usize)>,
+}
+
+#[cfg(test)]
+mod tests;

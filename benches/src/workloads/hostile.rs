@@ -10,19 +10,14 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-pub(super) use self::attacks::crowd;
-pub(super) use self::attacks::deaf;
-pub(super) use self::attacks::drip;
-pub(super) use self::attacks::halves;
-pub(super) use self::attacks::noise;
-pub(super) use self::attacks::nothing;
-pub(super) use self::attacks::promises;
-pub(super) use self::attacks::unread;
+use super::Facts;
+use super::KEY;
 use super::Sample;
 use super::Site;
+use super::Target;
 use super::Unit;
 use super::Workload;
-use super::entries::adds;
+use super::entries::push_add;
 use crate::fault::Fault;
 use crate::load::Repeat;
 
@@ -33,6 +28,38 @@ pub(super) struct Hostile {
     begin: Begin,
 }
 
+const fn hostile(name: &'static str, brief: &'static str, begin: Begin) -> Hostile {
+    Hostile { name, brief, begin }
+}
+
+pub(super) const QUIET: Hostile =
+    hostile("hostile/quiet", "nobody else is there", attacks::nothing);
+pub(super) const IDLE: Hostile = hostile("hostile/idle", "10,000 idle clients", attacks::crowd);
+pub(super) const HALF: Hostile = hostile(
+    "hostile/half",
+    "500 have sent half a command",
+    attacks::halves,
+);
+pub(super) const PROMISE: Hostile = hostile(
+    "hostile/promise",
+    "500 promise half a gigabyte",
+    attacks::promises,
+);
+pub(super) const DRIP: Hostile =
+    hostile("hostile/drip", "500 send a byte at a time", attacks::drip);
+pub(super) const UNREAD: Hostile = hostile(
+    "hostile/unread",
+    "100 MB of replies are not read",
+    attacks::unread,
+);
+pub(super) const DEAF: Hostile =
+    hostile("hostile/deaf", "50 subscribers do not read", attacks::deaf);
+pub(super) const NOISE: Hostile = hostile(
+    "hostile/noise",
+    "800 a second come with noise",
+    attacks::noise,
+);
+
 /// What the others do.
 pub(super) trait Attack: Send {
     /// Goes on, some hundred times a second.
@@ -42,28 +69,15 @@ pub(super) trait Attack: Send {
 /// Lays out an attack on the server there.
 type Begin = fn(SocketAddr) -> Result<Box<dyn Attack>, Fault>;
 
-impl Hostile {
-    /// Asks while that goes on.
-    pub(super) const fn new(name: &'static str, brief: &'static str, begin: Begin) -> Self {
-        Self { name, brief, begin }
-    }
-}
-
 impl Workload for Hostile {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn brief(&self) -> &'static str {
-        self.brief
-    }
-
-    fn question(&self) -> &'static str {
-        "How long do 99 of 100 additions of one client take at most, while others do that?"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::cost("us, p99")
+    fn facts(&self) -> Facts {
+        Facts {
+            name: self.name,
+            brief: self.brief,
+            question: "How long do 99 of 100 XADDs of one client take at most, while others do that?",
+            unit: Unit::cost("us, p99"),
+            target: Target::Times(1.0),
+        }
     }
 
     fn starts_servers(&self) -> bool {
@@ -78,8 +92,10 @@ impl Workload for Hostile {
         let times = site.amount(REQUESTS);
         let server = site.start_another()?;
         let mut attack = (self.begin)(server.address())?;
+        let mut request = Vec::new();
+        push_add(&mut request, KEY, &[b"*"], 0, 0);
         let asking = Repeat {
-            request: adds(1, 0),
+            request,
             replies: 1,
             units: 1,
             times,

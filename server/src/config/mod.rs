@@ -43,7 +43,9 @@ pub use self::set::Changed;
 pub use self::set::SetError;
 pub use self::settings::LogLevel;
 pub use self::settings::Settings;
+pub use self::settings::Supervision;
 pub use self::settings::Trust;
+pub(crate) use self::value::show_percentile;
 pub(crate) use self::words::split_words as split_option;
 pub use crate::options::Start;
 
@@ -129,6 +131,14 @@ impl Config {
             Value::Integer(i64::try_from(clients).unwrap_or(i64::MAX)),
         );
         self.on_values_changed();
+    }
+
+    /// Takes a `pidfile`, if there is none.
+    pub fn choose_pidfile(&mut self, path: &str) {
+        if self.settings.pidfile.is_empty() {
+            self.assign("pidfile", Value::Text(path.as_bytes().into()));
+            self.on_values_changed();
+        }
     }
 
     fn assign(&mut self, name: &str, value: Value) {

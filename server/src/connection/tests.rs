@@ -356,7 +356,7 @@ async fn a_client_that_left_is_given_nothing() {
 }
 
 #[tokio::test]
-async fn what_a_pause_held_runs_in_the_order_in_which_it_came() {
+async fn clients_that_a_pause_held_have_their_turns_in_the_order_in_which_they_came() {
     let host = Host::start("").await;
     let mut other = host.connect(1_000);
     other.say(commands(&["CLIENT PAUSE 100 WRITE"])).await;
@@ -373,8 +373,10 @@ async fn what_a_pause_held_runs_in_the_order_in_which_it_came() {
     host.advance(99).await;
     peers[0].hear("").await;
     host.advance(1).await;
+    // Each goes on with what it sent behind before the next one's turn.
     for (peer, len) in peers.iter_mut().zip(1..) {
-        peer.hear(format!(":{len}\r\n$4\r\n0124\r\n")).await;
+        let value = &"0124"[..len];
+        peer.hear(format!(":{len}\r\n${len}\r\n{value}\r\n")).await;
     }
 }
 

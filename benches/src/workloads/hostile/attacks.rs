@@ -6,19 +6,19 @@ use std::net::SocketAddr;
 use std::net::TcpStream;
 
 use super::super::KEY;
-use super::super::entries::adds;
+use super::super::entries::push_add;
 use super::Attack;
 use crate::control::Control;
 use crate::fault::Fault;
 use crate::resp::push_command;
 
 /// Nobody else is there.
-pub(in super::super) fn nothing(_: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn nothing(_: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     Ok(Box::new(Held(Vec::new())))
 }
 
 /// Ten thousand clients that say nothing, or as many as the system allows.
-pub(in super::super) fn crowd(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn crowd(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     let wanted = IDLE + DESCRIPTORS_KEPT;
     let allowed = rlimit::increase_nofile_limit(wanted).unwrap_or(wanted);
     let count = IDLE.min(allowed.saturating_sub(DESCRIPTORS_KEPT));
@@ -29,13 +29,14 @@ pub(in super::super) fn crowd(address: SocketAddr) -> Result<Box<dyn Attack>, Fa
 }
 
 /// Clients that have sent half a command.
-pub(in super::super) fn halves(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
-    let command = adds(1, 0);
+pub(super) fn halves(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+    let mut command = Vec::new();
+    push_add(&mut command, KEY, &[b"*"], 0, 0);
     held(address, CLIENTS, &command[..command.len() / 2])
 }
 
 /// Clients that promise half a gigabyte each, and go on sending it.
-pub(in super::super) fn promises(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn promises(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     let clients = connected(address, CLIENTS, b"*2\r\n$4\r\nECHO\r\n$536870912\r\n")?;
     Ok(Box::new(Taking {
         clients,
@@ -46,7 +47,7 @@ pub(in super::super) fn promises(address: SocketAddr) -> Result<Box<dyn Attack>,
 }
 
 /// Clients that send one byte at a time.
-pub(in super::super) fn drip(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn drip(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     // A line that ends when it is too long, which takes longer than a run.
     Ok(Box::new(Taking {
         clients: connected(address, CLIENTS, b"ECHO ")?,
@@ -57,7 +58,7 @@ pub(in super::super) fn drip(address: SocketAddr) -> Result<Box<dyn Attack>, Fau
 }
 
 /// Clients that ask for a megabyte a hundred times, and read nothing.
-pub(in super::super) fn unread(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn unread(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     let mut control = Control::open(address)?;
     let value = vec![b'x'; 1_000];
     for _ in 0..1_000 {
@@ -69,7 +70,7 @@ pub(in super::super) fn unread(address: SocketAddr) -> Result<Box<dyn Attack>, F
 }
 
 /// Subscribers that read nothing of what is published all the time.
-pub(in super::super) fn deaf(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn deaf(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     let mut subscribe = Vec::new();
     push_command(&mut subscribe, &[b"SUBSCRIBE", KEY]);
     let mut publish = Vec::new();
@@ -83,7 +84,7 @@ pub(in super::super) fn deaf(address: SocketAddr) -> Result<Box<dyn Attack>, Fau
 }
 
 /// Clients that come, send what is no command, and go.
-pub(in super::super) fn noise(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
+pub(super) fn noise(address: SocketAddr) -> Result<Box<dyn Attack>, Fault> {
     Ok(Box::new(Noise(address)))
 }
 

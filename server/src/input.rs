@@ -1,0 +1,52 @@
+//! What a client may send, and how much of it is executed in one go.
+
+use tailrace_protocol::BatchBounds;
+use tailrace_protocol::Limits;
+
+use crate::client::ClientId;
+use crate::state::State;
+
+/// What a client may send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InputLimits {
+    pub(crate) authenticated: bool,
+    pub(crate) bulk_bytes_max: usize,
+}
+
+impl InputLimits {
+    pub(crate) fn of(state: &mut State, id: ClientId) -> Self {
+        let settings = state.config.settings();
+        let bulk_bytes_max = settings.proto_max_bulk_len;
+        Self {
+            authenticated: state.clients.at(id).authenticated,
+            bulk_bytes_max,
+        }
+    }
+
+    /// What its decoder takes.
+    pub(crate) fn decoder(self) -> Limits {
+        if self.authenticated {
+            Limits::authenticated(self.bulk_bytes_max)
+        } else {
+            Limits::unauthenticated(self.bulk_bytes_max)
+        }
+    }
+
+    /// When a batch ends, so that others get their turn. A command may change what may be sent after
+    /// it, as long as the client is not authenticated.
+    pub(crate) fn batch(self) -> BatchBounds {
+        if self.authenticated {
+            BATCH
+        } else {
+            BatchBounds::ONE
+        }
+    }
+}
+
+/// The read buffer of a thread, in bytes.
+pub(crate) const READ_BYTES: usize = 64 * 1_024;
+
+const BATCH: BatchBounds = BatchBounds {
+    commands_max: 128,
+    bytes_max: READ_BYTES,
+};
