@@ -298,6 +298,7 @@ impl Inspector {
             "blocked_clients",
             "watching_clients",
             "pubsub_clients",
+            "tracking_clients",
             "total_watched_keys",
             "total_blocking_keys",
         ] {
