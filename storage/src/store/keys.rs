@@ -251,7 +251,10 @@ impl Store {
     /// Removes a key whose deadline was set to the past.
     pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
         match self.settings.compat {
-            Compat::Valkey => self.expire(db, at),
+            Compat::Valkey => {
+                self.expire(db, at);
+                self.changes.count_more(1);
+            }
             Compat::Redis => {
                 let record = self.keyspaces[db].remove(at);
                 self.changes.record(db, record.key(), Event::Del);
