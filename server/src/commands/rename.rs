@@ -14,6 +14,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::serve;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::KeySpec;
@@ -56,6 +57,7 @@ fn rename(
     let (from, to) = (args.bytes()?, args.bytes()?);
 
     let db = call.db;
+    serve::keep_attempts(call.state, db, from);
     let renamed = call.store().rename(db, from, to);
     renamed.map_err(|NoSuchKey| CommandError::NoSuchKey)?;
 
@@ -71,6 +73,7 @@ fn rename_nx(
     let (from, to) = (args.bytes()?, args.bytes()?);
 
     let db = call.db;
+    serve::keep_attempts(call.state, db, from);
     let renamed = call.store().rename_nx(db, from, to);
     let renamed = renamed.map_err(|NoSuchKey| CommandError::NoSuchKey)?;
 

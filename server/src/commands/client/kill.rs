@@ -78,7 +78,7 @@ fn run(
 
     let clients = call.state.clients.iter();
     let chosen: Vec<ClientId> = clients
-        .filter(|client| selection.fits(client, call.id, call.now.mono))
+        .filter(|client| selection.fits(client, call.id, call.now))
         .map(|client| client.id)
         .collect();
     if is_address && chosen.is_empty() {

@@ -45,22 +45,23 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("expired_time_cap_reached_count", stats.full_expire_slices);
     let expire_millis = stats.expire_micros / 1_000;
     text.field("expire_cycle_cpu_milliseconds", expire_millis);
-    text.fields(
-        &[
-            "evicted_keys",
-            "evicted_clients",
-            "evicted_scripts",
-            "total_eviction_exceeded_time",
-            "current_eviction_exceeded_time",
-        ],
-        0,
-    );
+    text.fields(&["evicted_keys", "evicted_clients"], 0);
+    text.field("evicted_scripts", state.scripts.evicted());
+    let eviction = [
+        "total_eviction_exceeded_time",
+        "current_eviction_exceeded_time",
+    ];
+    text.fields(&eviction, 0);
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
     text.field("pubsub_patterns", state.pubsub.patterns.len());
     text.field("pubsubshard_channels", state.pubsub.shards.len());
     text.fields(ABSENT, 0);
+    text.field("tracking_total_keys", state.caches.keys().len());
+    text.field("tracking_total_items", state.caches.keys().items());
+    text.field("tracking_total_prefixes", state.caches.prefix_count());
+    text.field("unexpected_error_replies", 0);
     write_traffic(stats, text);
 }
 
@@ -84,7 +85,7 @@ fn write_traffic(stats: &Stats, text: &mut Text) {
     text.fields(ACCESS_LISTS, 0);
 }
 
-/// Forks, replicas, defragmentation, tracked keys.
+/// Forks, replicas, defragmentation.
 const ABSENT: &[&str] = &[
     "latest_fork_usec",
     "total_forks",
@@ -96,10 +97,6 @@ const ABSENT: &[&str] = &[
     "active_defrag_key_misses",
     "total_active_defrag_time",
     "current_active_defrag_time",
-    "tracking_total_keys",
-    "tracking_total_items",
-    "tracking_total_prefixes",
-    "unexpected_error_replies",
 ];
 const IO_THREADS: &[&str] = &[
     "io_threaded_reads_processed",

@@ -91,18 +91,20 @@ fn database(store: &Store, db: usize) -> [Figure; 2] {
 struct Totals {
     keys: u64,
     memory: Memory,
+    scripts: u64,
     /// The part of the data that the tables take.
     overhead: u64,
 }
 
 impl Totals {
     fn of(state: &mut State) -> Self {
-        let memory = state.memory();
+        let (memory, scripts) = (state.memory(), state.scripts.memory());
         let store = &state.store;
         let dbs = 0..store.databases();
         Self {
             keys: dbs.clone().map(|db| store.db_len(db) as u64).sum(),
             memory,
+            scripts: scripts.cache,
             overhead: dbs.map(|db| store.overhead_bytes(db) as u64).sum(),
         }
     }
@@ -121,7 +123,7 @@ impl Totals {
             ("cluster.slot_import", Whole(0)),
             ("cluster.slot_export", Whole(0)),
             ("aof.buffer", Whole(0)),
-            ("lua.caches", Whole(0)),
+            ("lua.caches", Whole(self.scripts)),
             ("functions.caches", Whole(0)),
         ]
     }

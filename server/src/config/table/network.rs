@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("min-io-threads-avoid-copy-reply",           Int(0, I32_MAX),             "7",              Live,    Kept).hidden(),
     row("min-string-size-avoid-copy-reply",          Int(0, I32_MAX),             "16384",          Live,    Kept).hidden(),
     row("min-string-size-avoid-copy-reply-threaded", Int(0, I32_MAX),             "65536",          Live,    Kept).hidden(),
-    row("tracking-table-max-keys",                   Int(0, i64::MAX),            "1000000",        Live,    Kept),
+    row("tracking-table-max-keys",                   Int(0, i64::MAX),            "1000000",        Live,    Used),
     row("protected-mode",                            YesNo,                       "yes",            Live,    Used),
     row("requirepass",                               Text(checks::any),           "",               Live,    Used).secret(),
     row("aclfile",                                   Text(checks::any),           "",               Fixed,   Only(&[""], NO_ACL)),

@@ -23,8 +23,8 @@ use super::super::kind::Kind::YesNo;
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
-    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used),
-    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used),
+    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used).hidden(),
+    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used).hidden(),
     row("extended-redis-compatibility",      YesNo,                        "no",             Live,    Used),
     row("dir",                               Directory,                    "",               Guarded, Used),
     row("pidfile",                           Text(checks::any),            "",               Fixed,   Used),
