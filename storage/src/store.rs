@@ -179,6 +179,13 @@ impl Store {
         &self.settings
     }
 
+    /// Returns how many changes the data has seen, as the reference counts them for its file: an entry that
+    /// was added, claimed or acknowledged is one, and so is a key that was set, deleted or flushed.
+    #[must_use]
+    pub const fn change_count(&self) -> u64 {
+        self.changes.count()
+    }
+
     /// Returns the counters.
     #[must_use]
     pub const fn stats(&self) -> Stats {
