@@ -80,8 +80,8 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
+            state.warn_of_http(id, now.mono);
             let client = state.clients.at(id);
-            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
             // At once: not even what was asked before is answered any more.
             client.link.kill();
