@@ -207,6 +207,9 @@ impl Flags {
     /// Runs what a transaction has queued. Not listed.
     pub const RUNS_QUEUE: Self = Self(1 << 23);
 
+    /// Makes the server keep more for the client, which Redis refuses when memory is used up. Not listed.
+    pub const GROWS_CLIENT: Self = Self(1 << 24);
+
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[
         (Self::WRITE, "write"),

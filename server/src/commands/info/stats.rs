@@ -1,5 +1,7 @@
 //! The sections about what was counted.
 
+use tailrace_storage::Compat;
+
 use super::text::Text;
 use crate::call::Call;
 use crate::config::show_percentile;
@@ -19,6 +21,9 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
+    if state.config.settings().compat == Compat::Redis {
+        text.field("expired_keys_active", lookups.expired_unasked);
+    }
     text.fields(&["evicted_keys", "evicted_clients", "evicted_scripts"], 0);
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
