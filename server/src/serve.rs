@@ -59,6 +59,9 @@ pub(crate) fn park(
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
+        if let Some(client) = state.clients.get_mut(held.client) {
+            client.is_let_go = true;
+        }
         state.resumed.push_back(Resumed::Held(held));
     }
 }
@@ -132,6 +135,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -160,6 +164,36 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
                 let _ = state.store.create_consumer(db, key, &group, consumer);
             }
         }
+    }
+}
+
+/// Before a stream gets another place, or a copy: what attempts in vain did to the consumers that wait
+/// for it becomes their own, and goes with them.
+pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
+    for group in state.waits.groups(db, key) {
+        for consumer in state.waits.consumers(db, key, &group) {
+            // Neither may be there: nobody has looked yet.
+            let _ = state.store.end_wait(db, key, &group, consumer);
+        }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
+    {
+        return;
+    }
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
     }
 }
 
@@ -205,7 +239,12 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let over = match result {
         Ok(over) => over,
         Err(error) => {
-            state.stats.on_failed(parked.spec, &error);
+            match error {
+                CommandError::Client(ClientError::Unblocked) => {
+                    state.stats.on_rejected(Some(parked.spec), &error);
+                }
+                _ => state.stats.on_failed(parked.spec, &error),
+            }
             out.truncate(start);
             let version = state.clients.at(id).version;
             ReplyWriter::new(&mut out, version).error(error.wire());

@@ -69,11 +69,22 @@ impl Store {
             return None;
         };
         self.stats.hits += 1;
+        Some(self.facts_at(db, at))
+    }
+
+    /// Returns what is to be told about a key, as [`Store::facts`] does, without leaving a trace.
+    #[must_use]
+    pub fn peek_facts(&self, db: usize, key: &[u8]) -> Option<KeyFacts> {
+        let at = self.keyspaces[db].find(key)?;
+        (!self.is_due(db, key)).then(|| self.facts_at(db, at))
+    }
+
+    fn facts_at(&self, db: usize, at: RecordIndex) -> KeyFacts {
         let record = self.keyspaces[db].record(at);
-        Some(KeyFacts {
+        KeyFacts {
             encoding: record.value().encoding(),
             idle: self.now.since(record.accessed_at),
-        })
+        }
     }
 
     /// Returns the memory that a key and its value take. Leaves no trace.
@@ -98,7 +109,7 @@ impl Store {
             return false;
         };
         if self.keyspaces[db].record(at).is_due(self.now) && !self.keeps_due() {
-            self.expire(db, at);
+            self.expire(db, at, Event::Expired);
             return false;
         }
         self.keyspaces[db].remove(at);
@@ -176,7 +187,7 @@ impl Store {
                     if !self.is_gone(record) {
                         visit(record.key());
                     } else if !self.keeps_due() {
-                        self.expire(db, at);
+                        self.expire(db, at, Event::Expired);
                     }
                 }
             }
@@ -196,7 +207,7 @@ impl Store {
                 break at;
             }
             if !self.keeps_due() {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
                 continue;
             }
             // They must stay, and there may be no others: then one of them is the answer.
@@ -277,7 +288,7 @@ impl Store {
                 .min();
             if let Some((_, db, at)) = first {
                 self.stats.expired_unasked += 1;
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
             }
         }
         max
@@ -291,7 +302,7 @@ impl Store {
     /// Removes a key whose deadline was set to the past.
     pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
         match self.settings.compat {
-            Compat::Valkey => self.expire(db, at),
+            Compat::Valkey => self.expire(db, at, Event::Outdated),
             Compat::Redis => {
                 let record = self.keyspaces[db].remove(at);
                 self.changes.record(db, record.key(), Event::Del);
