@@ -32,6 +32,8 @@ pub enum Fault {
     },
     /// A server refused a command.
     ErrorReply(String),
+    /// A server has no such command.
+    Unsupported(String),
     /// A reply is not RESP, or not of the shape that the command has.
     Unexpected(String),
     /// A server did not answer for so long.
@@ -48,6 +50,15 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether a run could not be made because the server has no such command.
+    pub(crate) fn is_of_lacking_command(&self) -> bool {
+        match self {
+            Self::Run { source, .. } => source.is_of_lacking_command(),
+            Self::Unsupported(_) => true,
+            _ => false,
+        }
+    }
+
     /// Says what was being done when the system reported an error; for `map_err`.
     pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
@@ -71,6 +82,7 @@ impl Display for Fault {
                 )
             }
             Self::ErrorReply(text) => write!(f, "the server replied with an error: {text}"),
+            Self::Unsupported(command) => write!(f, "the server does not know {command}"),
             Self::Unexpected(text) => write!(f, "unexpected reply: {text}"),
             Self::Stalled(time) => write!(f, "no reply came for {} s", time.as_secs()),
             Self::Run { run, source } => write!(f, "{run}: {source}"),

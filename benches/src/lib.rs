@@ -1,8 +1,8 @@
 //! Runs the same workloads against Tailrace and another server of the same protocol, in turn, on this
 //! machine, and reports what each did.
 //!
-//! Start with [`runner`](run), then `workloads/`: a row of the report is one struct there and one line
-//! in its list. `load.rs` is the client that makes the load, `skim.rs` counts replies, `server.rs`
+//! Start with [`runner`](run), then `workloads/`: a row of the report is a constant there and one line in
+//! its list. `load.rs` is the client that makes the load, `skim.rs` counts replies, `server.rs`
 //! starts what is measured, `report/` turns results into a table, a JSON file and a chart.
 //!
 //! **Invariant:** a figure is only ever made from runs in which no reply was an error.

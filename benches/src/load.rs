@@ -5,6 +5,9 @@
 //!
 //! The loop is closed: a connection sends when it was answered. Latency is therefore that of a busy
 //! server, from the start of a write to the last of its replies.
+//!
+//! Some connections lead: the load ends when they have said everything. Others are there to be served,
+//! such as readers that wait; they begin before the time is taken.
 
 mod connection;
 
@@ -37,17 +40,49 @@ pub(crate) trait Talker: Send {
     /// The bytes of the request that was made ready.
     fn request(&self) -> &[u8];
 
-    /// Whether [`Talker::on_replies`] wants to see the bytes, which costs a copy.
-    fn reads_replies(&self) -> bool {
+    /// Whether the next request has to wait until others were answered.
+    fn is_held(&self) -> bool {
         false
     }
 
+    /// How replies are taken in.
+    fn hearing(&self) -> Hearing {
+        Hearing::Count
+    }
+
     /// Takes the replies to one request, and returns how many units of work that was.
+    ///
+    /// `replies` is empty unless [`Talker::hearing`] asks for the bytes.
     ///
     /// # Errors
     ///
     /// [`Fault::Unexpected`] if the replies are not what the request asks for.
     fn on_replies(&mut self, replies: &[u8]) -> Result<u64, Fault>;
+
+    /// Takes messages that came without having been asked for, and returns how many units those were.
+    fn on_messages(&mut self, count: u64) -> u64 {
+        count
+    }
+
+    /// From when on the time until the replies counts, if it counts; `asked_at` is when the request was
+    /// sent.
+    fn timed_from(&self, asked_at: Instant) -> Option<Instant> {
+        Some(asked_at)
+    }
+}
+
+/// How replies are taken in, the cheapest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hearing {
+    /// All replies to a request have this many bytes together, so that nothing but their first byte is
+    /// looked at.
+    Bytes(usize),
+    /// They are counted, and looked through for errors.
+    Count,
+    /// They are counted, and the bytes are shown to the talker, which costs a copy.
+    Read,
+    /// Nothing more will be said: what comes are messages.
+    Listen,
 }
 
 /// Says the same bytes a number of times.
@@ -80,6 +115,15 @@ impl Talker for Repeat {
     }
 }
 
+/// Who is on the connections of a load.
+#[derive(Default)]
+pub(crate) struct Cast {
+    /// The load ends when these have said everything.
+    pub(crate) leads: Vec<Box<dyn Talker>>,
+    /// These begin first. What they are still sent when the load has ended is heard out.
+    pub(crate) others: Vec<Box<dyn Talker>>,
+}
+
 /// Ends of a measurement, beside that of its work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -104,6 +148,7 @@ pub(crate) struct Outcome {
 
 /// Lets every talker say what it has to say, each on a connection of its own.
 ///
+/// The time is taken from when `ready` returns, which is called once the others have begun.
 /// `on_progress` is given the units of work that are done, some times a second.
 ///
 /// # Errors
@@ -111,18 +156,13 @@ pub(crate) struct Outcome {
 /// Whatever goes wrong on any connection ends the whole load.
 pub(crate) fn drive(
     address: SocketAddr,
-    talkers: Vec<Box<dyn Talker>>,
+    cast: Cast,
     bounds: Bounds,
+    ready: &mut dyn FnMut() -> Result<(), Fault>,
     on_progress: &mut dyn FnMut(u64),
 ) -> Result<Outcome, Fault> {
-    let mut crews = Vec::new();
-    let mut rest = talkers;
-    let crew_len = rest.len().div_ceil(bounds.threads.max(1)).max(1);
-    while !rest.is_empty() {
-        let later = rest.split_off(crew_len.min(rest.len()));
-        crews.push(Crew::connect(address, rest, bounds)?);
-        rest = later;
-    }
+    let crews = Crew::connect_all(address, cast, bounds)?;
+    ready()?;
 
     let done = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -158,9 +198,13 @@ impl Outcome {
     }
 
     fn on_answer(&mut self, answer: &Answer, start: Instant) {
-        self.units += answer.units;
-        self.elapsed = answer.at - start;
-        record(&mut self.latency, answer.at - answer.asked_at);
+        if answer.units > 0 {
+            self.units += answer.units;
+            self.elapsed = answer.at - start;
+        }
+        if let Some(from) = answer.timed_from {
+            record(&mut self.latency, answer.at.saturating_duration_since(from));
+        }
     }
 
     /// Adds what another thread did at the same time.
@@ -194,19 +238,44 @@ pub(crate) fn record(latency: &mut Histogram<u64>, time: Duration) {
 /// The connections of one thread.
 struct Crew {
     poll: Poll,
+    /// Those that lead come first.
     connections: Vec<Connection>,
+    /// How many lead and have more to say.
+    talking: usize,
+    /// Those that lead and wait for others.
+    held: Vec<usize>,
     bounds: Bounds,
 }
 
 impl Crew {
+    /// Opens all connections. Those that lead share the threads, unless they depend on others.
+    fn connect_all(address: SocketAddr, cast: Cast, bounds: Bounds) -> Result<Vec<Self>, Fault> {
+        let Cast {
+            mut leads,
+            mut others,
+        } = cast;
+        let threads = if others.is_empty() { bounds.threads } else { 1 };
+        let crew_len = leads.len().div_ceil(threads.max(1)).max(1);
+        let mut crews = Vec::new();
+        while !leads.is_empty() {
+            let later = leads.split_off(crew_len.min(leads.len()));
+            let others = std::mem::take(&mut others);
+            crews.push(Self::connect(address, leads, others, bounds)?);
+            leads = later;
+        }
+        Ok(crews)
+    }
+
     fn connect(
         address: SocketAddr,
-        talkers: Vec<Box<dyn Talker>>,
+        leads: Vec<Box<dyn Talker>>,
+        others: Vec<Box<dyn Talker>>,
         bounds: Bounds,
     ) -> Result<Self, Fault> {
         let poll = Poll::new().map_err(Fault::io("cannot poll"))?;
-        let mut connections = Vec::with_capacity(talkers.len());
-        for talker in talkers {
+        let talking = leads.len();
+        let mut connections = Vec::with_capacity(leads.len() + others.len());
+        for talker in leads.into_iter().chain(others) {
             let mut connection = Connection::open(address, talker)?;
             let token = Token(connections.len());
             poll.registry()
@@ -218,9 +287,14 @@ impl Crew {
                 .map_err(Fault::io("cannot poll a connection"))?;
             connections.push(connection);
         }
+        for other in &mut connections[talking..] {
+            other.say(clock::now())?;
+        }
         Ok(Self {
             poll,
             connections,
+            talking,
+            held: Vec::new(),
             bounds,
         })
     }
@@ -230,31 +304,78 @@ impl Crew {
         let mut buffer = vec![0; READ_BYTES_MAX];
         let mut events = Events::with_capacity(self.connections.len().max(1));
         let end = start + self.bounds.time_max;
+        let leads = self.talking;
+        let has_others = self.connections.len() > leads;
 
-        let mut talking = 0;
-        for connection in &mut self.connections {
-            talking += usize::from(connection.say(clock::now())?);
+        for lead in 0..leads {
+            self.say(lead, clock::now(), end)?;
         }
-        while talking > 0 {
+        while self.talking > 0 {
             self.wait(&mut events)?;
             for event in &events {
-                let connection = &mut self.connections[event.token().0];
+                let number = event.token().0;
                 if event.is_writable() {
-                    connection.flush()?;
+                    self.connections[number].flush()?;
                 }
-                while let Some(answer) = connection.hear(&mut buffer)? {
+                while let Some(answer) = self.connections[number].hear(&mut buffer)? {
                     done.fetch_add(answer.units, Ordering::Relaxed);
                     outcome.on_answer(&answer, start);
-                    if answer.at >= end || !connection.say(answer.at)? {
-                        talking -= 1;
+                    if number < leads {
+                        self.say(number, answer.at, end)?;
+                    } else {
+                        self.connections[number].say(answer.at)?;
                     }
                     if !answer.may_have_more {
                         break;
                     }
                 }
             }
+            for lead in std::mem::take(&mut self.held) {
+                self.say(lead, clock::now(), end)?;
+            }
+        }
+        if has_others {
+            self.hear_out(&mut events, &mut buffer, start, &mut outcome)?;
         }
         Ok(outcome)
+    }
+
+    /// Lets one that leads go on, unless it has to wait, has said everything, or is out of time.
+    fn say(&mut self, lead: usize, now: Instant, end: Instant) -> Result<(), Fault> {
+        let connection = &mut self.connections[lead];
+        if now < end && connection.is_held() {
+            self.held.push(lead);
+        } else if now >= end || !connection.say(now)? {
+            self.talking -= 1;
+        }
+        Ok(())
+    }
+
+    /// Takes what is still on its way to the others, who say nothing more.
+    fn hear_out(
+        &mut self,
+        events: &mut Events,
+        buffer: &mut [u8],
+        start: Instant,
+        outcome: &mut Outcome,
+    ) -> Result<(), Fault> {
+        loop {
+            match self.poll.poll(events, Some(HEARD_OUT_AFTER)) {
+                Ok(()) if events.is_empty() => return Ok(()),
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Fault::io("cannot poll")(error)),
+            }
+            for event in events.iter() {
+                let connection = &mut self.connections[event.token().0];
+                while let Some(answer) = connection.hear(buffer)? {
+                    outcome.on_answer(&answer, start);
+                    if !answer.may_have_more {
+                        break;
+                    }
+                }
+            }
+        }
     }
 
     /// Waits until there is an event.
@@ -269,6 +390,9 @@ impl Crew {
         }
     }
 }
+
+/// Silence after which nothing more is expected to come.
+const HEARD_OUT_AFTER: Duration = Duration::from_millis(50);
 
 /// What one read takes at most; 50 connections with a pipeline of 64 have far less to say.
 const READ_BYTES_MAX: usize = 256 * 1_024;

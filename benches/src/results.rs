@@ -3,7 +3,8 @@
 use hdrhistogram::Histogram;
 
 use crate::load::new_histogram;
-use crate::workloads::Unit;
+use crate::workloads::Facts;
+use crate::workloads::Target;
 
 /// One run of one workload on one server.
 pub(crate) struct Measurement {
@@ -15,6 +16,8 @@ pub(crate) struct Measurement {
     pub(crate) seconds: f64,
     /// Processor time of the server during the run, if known.
     pub(crate) cpu_seconds: Option<f64>,
+    /// Processor time of those who made the load.
+    pub(crate) load_cpu_seconds: Option<f64>,
     /// Resident memory of the server after the run, if known.
     pub(crate) memory_bytes: Option<u64>,
 }
@@ -26,14 +29,8 @@ pub(crate) struct Series {
 
 /// One workload on both servers.
 pub(crate) struct Row {
-    /// The name of the workload.
-    pub(crate) name: &'static str,
-    /// What it does, in a few words.
-    pub(crate) brief: &'static str,
-    /// What it asks, for people.
-    pub(crate) question: &'static str,
-    /// The unit of its figures.
-    pub(crate) unit: Unit,
+    /// What the workload is.
+    pub(crate) facts: Facts,
     /// Runs on the server that is measured.
     pub(crate) subject: Series,
     /// Runs on the server that it is compared to.
@@ -97,8 +94,18 @@ impl Series {
 
     /// Returns how many cores the server kept busy.
     pub(crate) fn cores(&self) -> Option<f64> {
-        let seconds = Figure::of(self.runs.iter().map(|run| run.seconds)).median;
-        Some(self.cpu_seconds()? / seconds.max(f64::EPSILON))
+        self.cores_of(|run| run.cpu_seconds)
+    }
+
+    /// Returns how many cores the load kept busy.
+    pub(crate) fn load_cores(&self) -> Option<f64> {
+        self.cores_of(|run| run.load_cpu_seconds)
+    }
+
+    fn cores_of(&self, cpu_seconds: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
+        let cores = |run| Some(cpu_seconds(run)? / run.seconds.max(f64::EPSILON));
+        let all: Option<Vec<f64>> = self.runs.iter().map(cores).collect();
+        Some(Figure::of(all?.into_iter()).median)
     }
 
     /// Returns the most memory that the server held after a run.
@@ -122,12 +129,26 @@ impl Row {
         }
     }
 
+    /// Whether the subject reached what it is to reach.
+    pub(crate) fn is_met(&self) -> bool {
+        match self.facts.target {
+            Target::Times(times) => self.ratio().median >= times,
+            Target::Figure(figure) if self.facts.unit.more_is_better => {
+                self.subject.value().median >= figure
+            }
+            Target::Figure(figure) => self.subject.value().median <= figure,
+        }
+    }
+
     fn better(&self, subject: f64, against: f64) -> f64 {
-        let (more, less) = if self.unit.more_is_better {
+        let (more, less) = if self.facts.unit.more_is_better {
             (subject, against)
         } else {
             (against, subject)
         };
+        if more == less {
+            return 1.0;
+        }
         more / less.max(f64::MIN_POSITIVE)
     }
 }
@@ -159,14 +180,18 @@ impl Figure {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::workloads::Unit;
 
     /// A row of runs with these values, for tests of what is made of it.
     pub(crate) fn row(unit: Unit, subject: &[f64], against: &[f64]) -> Row {
         Row {
-            name: "add/p16",
-            brief: "XADD, 16 in each write",
-            question: "How fast?",
-            unit,
+            facts: Facts {
+                name: "add/p16",
+                brief: "XADD, 16 in each write",
+                question: "How fast?",
+                unit,
+                target: Target::Times(2.5),
+            },
             subject: series(subject),
             against: series(against),
         }
@@ -181,6 +206,7 @@ pub(crate) mod tests {
                 latency,
                 seconds: 2.0,
                 cpu_seconds: Some(1.0),
+                load_cpu_seconds: Some(0.5),
                 memory_bytes: None,
             }
         };
@@ -214,6 +240,19 @@ pub(crate) mod tests {
 
         let size = row(Unit::cost("bytes"), &[50.0], &[100.0]);
         assert_eq!(size.ratio().median, 2.0);
+    }
+
+    #[test]
+    fn a_target_is_times_better_or_a_figure() {
+        let rate = Unit::rate("entries/s");
+        assert!(row(rate, &[2.5], &[1.0]).is_met());
+        assert!(!row(rate, &[2.4], &[1.0]).is_met());
+
+        let mut figure = row(rate, &[0.9], &[0.0]);
+        figure.facts.target = Target::Figure(0.9);
+        assert!(figure.is_met());
+        figure.facts.target = Target::Figure(0.91);
+        assert!(!figure.is_met());
     }
 
     #[test]

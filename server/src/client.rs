@@ -81,6 +81,8 @@ pub struct Client {
     pub no_evict: bool,
     /// `CLIENT NO-TOUCH`.
     pub no_touch: bool,
+    /// `CLIENT IMPORT-SOURCE`.
+    pub import_source: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
     /// `READONLY`.
@@ -103,12 +105,17 @@ pub struct Client {
     pub waiter: Option<WaiterId>,
     /// The gate holds its command.
     pub gated: bool,
+    /// The gate was opened for that command, whose turn comes soon.
+    pub is_let_go: bool,
     /// What it sent behind the command that waits, until its connection takes it back.
     pub(crate) backlog: Vec<u8>,
     /// The last command, if there is such a command.
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
+    /// Closing, but it wanted no replies, and as in the reference nothing closes a connection on which
+    /// nothing is written: it stays until it leaves or is ended, and is not heard meanwhile.
+    pub is_unheard: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.
@@ -160,6 +167,11 @@ impl Client {
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()
+    }
+
+    /// Whether others see it waiting: no more once the gate was opened for its command.
+    pub fn is_seen_blocked(&self) -> bool {
+        self.waiter.is_some() || (self.gated && !self.is_let_go)
     }
 
     /// Whether a command of its waits, for a key, a time or the gate.

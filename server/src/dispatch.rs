@@ -51,6 +51,14 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
+    if request.is_empty() {
+        // As good as any for `CLIENT REPLY SKIP`.
+        finish(state, id, start, out);
+        return Outcome {
+            step: Step::Done,
+            ran: None,
+        };
+    }
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
@@ -75,13 +83,15 @@ pub(crate) fn execute(
             let client = state.clients.at(id);
             tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
+            // At once: not even what was asked before is answered any more.
+            client.link.kill();
             Step::Done
         }
         Err((spec, error)) => {
-            state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, &error, &mut reply);
+            let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
-            if is_shown && let Some(spec) = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+            if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
             }
@@ -105,36 +115,35 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: &CommandError,
+    error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
         state.discard(id);
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
-        let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
-        return reply.error(error.wire());
-    }
-    if aborts_transaction(error) {
+        ClientError::ExecAbortedBecause(reason).into()
+    } else {
+        error
+    };
+    if aborts_transaction(&error) {
         state.abort(id);
     }
+    state.stats.on_rejected(spec, &error);
     reply.error(error.wire());
 }
 
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
 pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let client = state.clients.at(id);
-    match client.reply_mode {
-        ReplyMode::On => {}
-        ReplyMode::Off => out.truncate(start),
-        ReplyMode::Skip => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::On;
-        }
-        ReplyMode::SkipNext => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::Skip;
-        }
+    if client.reply_mode != ReplyMode::On {
+        out.truncate(start);
+        client.is_unheard = client.closing && start == 0 && client.unsent_bytes() == 0;
+        client.reply_mode = match client.reply_mode {
+            ReplyMode::Skip => ReplyMode::On,
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            mode => mode,
+        };
     }
     if client.tracking.is_some() {
         tracking::end_choice(client);
@@ -167,9 +176,11 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
+    let bytes_before = state.store.bytes();
     let mut call = Call {
         state,
         id,
@@ -207,9 +218,49 @@ pub(crate) fn run(
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
         };
+        state.touched_bytes =
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
         state.log_if_large(id, spec, request, now, bytes);
     }
     step
+}
+
+/// Runs a command that a script calls.
+pub(crate) fn run_in_script(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    now: Now,
+    reply: &mut ReplyWriter<'_>,
+) {
+    crate::panic::set_command(spec.name);
+    let first = 1 + usize::from(spec.name.contains('|'));
+    let mark = reply.mark();
+    let db = state.clients.at(id).db;
+    let mut call = Call {
+        state,
+        id,
+        spec,
+        now,
+        db,
+    };
+    match (spec.run)(&mut call, Args::new(request, first), reply) {
+        Ok(Flow::Done) => {}
+        Ok(Flow::Wait(_)) => unreachable!("nothing waits inside of a script"),
+        Err(error) => {
+            state.stats.on_failed(spec, &error);
+            reply.rewind(mark);
+            reply.error(error.wire());
+        }
+    }
+    if state.store.has_changes() {
+        state.publish_events();
+    }
+    if !state.monitors.is_empty() {
+        state.show_in_script(spec, db, request, now);
+    }
+    state.stats.on_call(spec);
 }
 
 enum Admitted {
@@ -243,10 +294,14 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     // What it does itself, and what the commands do that it runs.
     let mut flags = spec.flags;
-    if flags.has(Flags::RUNS_QUEUE)
-        && let Some(transaction) = &client.transaction
-    {
-        flags = flags | transaction.flags;
+    if flags.has(Flags::RUNS_QUEUE | Flags::RUNS_SCRIPT) {
+        if let Some(transaction) = &client.transaction
+            && flags.has(Flags::RUNS_QUEUE)
+        {
+            flags = flags | transaction.flags;
+        } else if flags.has(Flags::RUNS_SCRIPT) {
+            flags = state.scripts.flags_of_call(spec, request);
+        }
     }
     let restricted = client.is_subscriber()
         && client.version == Version::Resp2
@@ -336,7 +391,7 @@ fn aborts_transaction(error: &CommandError) -> bool {
     )
 }
 
-fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
+pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
     let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
         asked: echo(asked, ECHO_BYTES_MAX).to_vec(),

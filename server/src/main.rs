@@ -2,7 +2,9 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use tailrace_server::Builder;
 use tailrace_server::Config;
 use tailrace_server::Server;
 use tailrace_server::config::Start;
@@ -10,7 +12,10 @@ use tailrace_server::panic;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
 
+use self::supervisor::Supervisor;
+
 mod startup;
+mod supervisor;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -39,9 +44,31 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
 }
 
 fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
-    let set_log_level = startup::log_to(config.settings())?;
     startup::change_dir(config.settings())?;
+    let set_log_level = startup::log_to(config.settings())?;
     startup::raise_open_files(&mut config);
+    let supervisor = Supervisor::find(config.settings());
+    let is_background = config.settings().daemonize && matches!(supervisor, Supervisor::Nobody);
+    if is_background {
+        supervisor::detach()?;
+        config.choose_pidfile(startup::PID_FILE);
+    }
+    let builder = Server::builder()
+        .supervised_by(supervisor.name())
+        .on_log_level(set_log_level);
+    let served = serve(config, builder, &supervisor);
+    if is_background && let Err(error) = &served {
+        // Nobody sees what it says on its way out.
+        tracing::error!("{error}");
+    }
+    served
+}
+
+fn serve(
+    config: Config,
+    builder: Builder,
+    supervisor: &Supervisor,
+) -> Result<(), Box<dyn std::error::Error>> {
     let has_log_file = !config.settings().logfile.is_empty();
     let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -53,23 +80,41 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let builder = Server::builder().config(config).on_log_level(set_log_level);
-        let server = builder.start().await?;
+        let server = builder.config(config).start().await?;
         let ready = ready(&server);
         announce(&ready);
+        supervisor.on_ready();
         if has_log_file {
             tracing::info!("{ready}");
         }
-        tokio::select! {
-            _ = terminate.recv() => tracing::info!("SIGTERM: answering what was read, then ending"),
-            _ = interrupt.recv() => tracing::info!("SIGINT: answering what was read, then ending"),
-            () = server.ended() => tracing::info!("SHUTDOWN: answering what was read, then ending"),
-        }
+        let why = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+            () = server.ended() => "SHUTDOWN",
+            () = give_memory_back() => unreachable!("this goes on for as long as the server runs"),
+        };
+        tracing::info!("{why}: answering what was read, then ending");
+        supervisor.on_stopping();
         server.stop().await;
         tracing::info!("ended");
         Ok(())
     })
 }
+
+/// Lets the allocator return what has been free for a while, over and over.
+///
+/// It looks for that when a thread ends, or after very many allocations, which a server that was emptied may
+/// never make again.
+async fn give_memory_back() {
+    loop {
+        tokio::time::sleep(GIVES_BACK_EVERY).await;
+        // Without a thread nothing is lost but time.
+        let _ = std::thread::Builder::new().spawn(|| drop(std::hint::black_box(Box::new(0))));
+    }
+}
+
+/// As long as the allocator keeps what is free, in case that it is needed again.
+const GIVES_BACK_EVERY: Duration = Duration::from_secs(1);
 
 /// One line that a test can wait for.
 fn ready(server: &Server) -> String {

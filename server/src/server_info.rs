@@ -27,6 +27,8 @@ pub struct ServerInfo {
     pub listeners: Vec<String>,
     /// The port it listens on; 0 if it listens on none.
     pub port: u16,
+    /// Who supervises the process, or `no`.
+    pub supervisor: &'static str,
     /// The executable's path; empty in a library.
     pub executable: String,
     /// The configuration file's path; empty if there was none.

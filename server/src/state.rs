@@ -25,9 +25,12 @@ use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::gate::Gate;
+use crate::latency::LatencyEvents;
 use crate::link::Link;
+use crate::listening::Listening;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
+use crate::script::Scripts;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
@@ -53,6 +56,10 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// The scripts.
+    pub(crate) scripts: Scripts,
+    /// What took long.
+    pub latency: LatencyEvents,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
@@ -101,6 +108,10 @@ pub struct State {
     pub(crate) request_bytes: usize,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
+    /// How many bytes the command that ran last was sent and answered in, and changed.
+    pub(crate) touched_bytes: usize,
+    /// Where clients come from.
+    pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
 }
@@ -138,6 +149,8 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            scripts: Scripts::default(),
+            latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             caches: Caches::default(),
@@ -162,6 +175,8 @@ impl State {
             clock,
             request_bytes: 0,
             reply_start: Mark::default(),
+            touched_bytes: 0,
+            listening: None,
             set_log_level: None,
         }
     }
@@ -175,14 +190,22 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
+        store.is_importing = settings.import_mode;
         store.compat = settings.compat;
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
-        self.timing
-            .set_threshold(settings.slowlog_log_slower_than_us);
+        self.latency
+            .set_threshold(settings.latency_monitor_threshold_ms);
+        let slow_above = settings.slowlog_log_slower_than_us;
+        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        // What was called before is of the time before.
+        let keeps_durations = settings.latency_tracking;
+        self.settle_times();
+        self.stats.by_command.set_keeps_durations(keeps_durations);
+        let settings = self.config.settings();
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }

@@ -49,6 +49,8 @@ pub enum Event {
     Append,
     /// A part of a string was overwritten.
     Setrange,
+    /// Bits of a string were set.
+    Setbit,
     /// A number was added to a string.
     Incrby,
     /// A fraction was added to a string.
@@ -130,6 +132,7 @@ impl Event {
             Self::Set => "set",
             Self::Append => "append",
             Self::Setrange => "setrange",
+            Self::Setbit => "setbit",
             Self::Incrby => "incrby",
             Self::Incrbyfloat => "incrbyfloat",
             Self::Del => "del",
@@ -160,9 +163,12 @@ impl Event {
             | Self::XgroupDelconsumer
             | Self::XgroupDestroy
             | Self::XgroupSetid => EventClass::Stream,
-            Self::Set | Self::Append | Self::Setrange | Self::Incrby | Self::Incrbyfloat => {
-                EventClass::String
-            }
+            Self::Set
+            | Self::Append
+            | Self::Setrange
+            | Self::Setbit
+            | Self::Incrby
+            | Self::Incrbyfloat => EventClass::String,
             Self::Del
             | Self::Expire
             | Self::Persist

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use mio::net::TcpStream;
 
+use super::Hearing;
 use super::Talker;
 use crate::clock;
 use crate::fault::Fault;
@@ -17,21 +18,25 @@ use crate::skim::Skimmer;
 pub(super) struct Connection {
     stream: TcpStream,
     talker: Box<dyn Talker>,
+    hearing: Hearing,
     skimmer: Skimmer,
     /// Bytes of the request that the socket has taken.
     sent: usize,
     /// Replies to the request on its way; 0 when there is none.
     expected: u64,
     asked_at: Instant,
+    /// Bytes of the replies so far, if those are what is counted.
+    heard: usize,
     /// The replies so far, if the talker reads them.
     replies: Vec<u8>,
 }
 
-/// All replies to one request have come.
+/// All replies to one request have come, or messages have.
 pub(super) struct Answer {
-    pub(super) asked_at: Instant,
     pub(super) at: Instant,
     pub(super) units: u64,
+    /// From when on the time counts, if it does.
+    pub(super) timed_from: Option<Instant>,
     /// The last read filled the buffer, so that there may be more to read without another event.
     pub(super) may_have_more: bool,
 }
@@ -45,11 +50,13 @@ impl Connection {
         stream.set_nonblocking(true).map_err(Fault::io(doing()))?;
         Ok(Self {
             stream: TcpStream::from_std(stream),
+            hearing: talker.hearing(),
             talker,
             skimmer: Skimmer::default(),
             sent: 0,
             expected: 0,
             asked_at: clock::now(),
+            heard: 0,
             replies: Vec::new(),
         })
     }
@@ -59,13 +66,22 @@ impl Connection {
         &mut self.stream
     }
 
+    /// Whether the next request has to wait.
+    pub(super) fn is_held(&self) -> bool {
+        self.talker.is_held()
+    }
+
     /// Sends the next request; false if there is none.
     pub(super) fn say(&mut self, now: Instant) -> Result<bool, Fault> {
+        if self.hearing == Hearing::Listen && self.expected > 0 {
+            return Ok(true);
+        }
         self.expected = self.talker.prepare();
         if self.expected == 0 {
             return Ok(false);
         }
         self.sent = 0;
+        self.heard = 0;
         self.asked_at = now;
         self.flush()?;
         Ok(true)
@@ -100,11 +116,23 @@ impl Connection {
                 Err(error) => return Err(Fault::io("cannot read")(error)),
             };
             let filled = bytes.len() == buffer.len();
-            self.skimmer.feed(bytes)?;
-            if self.talker.reads_replies() {
-                self.replies.extend_from_slice(bytes);
-            }
-            if self.expected > 0 && self.skimmer.replies() >= self.expected {
+            let is_answered = match self.hearing {
+                Hearing::Bytes(len) => {
+                    if self.heard == 0 && bytes.first() == Some(&b'-') {
+                        self.skimmer.feed(bytes)?;
+                    }
+                    self.heard += bytes.len();
+                    self.heard >= len
+                }
+                Hearing::Count | Hearing::Read | Hearing::Listen => {
+                    self.skimmer.feed(bytes)?;
+                    if self.hearing == Hearing::Read {
+                        self.replies.extend_from_slice(bytes);
+                    }
+                    self.expected > 0 && self.skimmer.replies() >= self.expected
+                }
+            };
+            if is_answered {
                 return self.answered(filled).map(Some);
             }
             // A read that left room has taken all there was; what comes later is another event.
@@ -115,21 +143,37 @@ impl Connection {
     }
 
     fn answered(&mut self, may_have_more: bool) -> Result<Answer, Fault> {
-        let replies = self.skimmer.take_replies();
-        if replies != self.expected || !self.skimmer.is_between_replies() {
-            return Err(Fault::Unexpected(format!(
-                "{replies} replies to {} commands",
-                self.expected
-            )));
-        }
-        self.expected = 0;
         let at = clock::now();
-        let units = self.talker.on_replies(&self.replies)?;
-        self.replies.clear();
+        let units = match self.hearing {
+            Hearing::Listen => self.talker.on_messages(self.skimmer.take_replies()),
+            Hearing::Bytes(len) => {
+                if self.heard != len || self.expected == 0 {
+                    return Err(Fault::Unexpected(format!(
+                        "{} bytes in place of {len}",
+                        self.heard
+                    )));
+                }
+                self.expected = 0;
+                self.talker.on_replies(&[])?
+            }
+            Hearing::Count | Hearing::Read => {
+                let replies = self.skimmer.take_replies();
+                if replies != self.expected || !self.skimmer.is_between_replies() {
+                    return Err(Fault::Unexpected(format!(
+                        "{replies} replies to {} commands",
+                        self.expected
+                    )));
+                }
+                self.expected = 0;
+                let units = self.talker.on_replies(&self.replies)?;
+                self.replies.clear();
+                units
+            }
+        };
         Ok(Answer {
-            asked_at: self.asked_at,
             at,
             units,
+            timed_from: self.talker.timed_from(self.asked_at),
             may_have_more,
         })
     }

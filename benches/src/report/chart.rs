@@ -29,6 +29,7 @@ use crate::fault::Fault;
 use crate::results::Figure;
 use crate::results::Results;
 use crate::results::Row;
+use crate::workloads::Target;
 
 /// Renders the ratios of all workloads as an SVG picture.
 ///
@@ -89,8 +90,7 @@ fn foot(results: &Results) -> String {
 fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
     let title = format!("{} against {}", results.subject, results.against);
     write(area, &title, (MARGIN, 36), &bold(24, &INK))?;
-    let how =
-        "Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree.";
+    let how = "Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree. Tick: the target.";
     write(area, how, (MARGIN, 64), &plain(13, &FAINT))?;
 
     let one = scale.x(1.0);
@@ -128,10 +128,10 @@ fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
 fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     let ratio = row.ratio();
     let color = color_of(ratio);
-    write(area, row.name, (MARGIN, middle - 8), &bold(15, &INK))?;
+    write(area, row.facts.name, (MARGIN, middle - 8), &bold(15, &INK))?;
     write(
         area,
-        &format!("{}: {}", row.brief, row.unit.name),
+        &format!("{}: {}", row.facts.brief, row.facts.unit.name),
         (MARGIN, middle + 10),
         &plain(12, &FAINT),
     )?;
@@ -142,6 +142,11 @@ fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     let line = vec![(scale.x(ratio.min), middle), (scale.x(ratio.max), middle)];
     area.draw(&PathElement::new(line, color.stroke_width(2)))?;
     area.draw(&Circle::new((dot, middle), 6, color.filled()))?;
+    if let Target::Times(times) = row.facts.target {
+        let goal = scale.x(times);
+        let tick = vec![(goal, middle - 12), (goal, middle + 12)];
+        area.draw(&PathElement::new(tick, INK.stroke_width(2)))?;
+    }
 
     let value = |figure: f64| short(figure);
     let style = ending(&plain(14, &INK));
@@ -206,7 +211,14 @@ impl Scale {
     fn of(rows: &[Row]) -> Self {
         let ratios = || rows.iter().map(Row::ratio);
         let least = ratios().map(|ratio| ratio.min).fold(1.0, f64::min);
-        let most = ratios().map(|ratio| ratio.max).fold(1.0, f64::max);
+        let goals = rows.iter().filter_map(|row| match row.facts.target {
+            Target::Times(times) => Some(times),
+            Target::Figure(_) => None,
+        });
+        let most = ratios()
+            .map(|ratio| ratio.max)
+            .chain(goals)
+            .fold(1.0, f64::max);
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a doubling is between -12 and 12"
@@ -249,8 +261,8 @@ fn doublings(ratio: f64) -> f64 {
     ratio.log2().clamp(-DOUBLINGS_MAX, DOUBLINGS_MAX)
 }
 
-/// Four thousand times better, or worse, is drawn; what is beyond lies on the edge.
-const DOUBLINGS_MAX: f64 = 12.0;
+/// A thousand times better, or worse, is drawn; what is beyond lies on the edge.
+const DOUBLINGS_MAX: f64 = 10.0;
 
 /// More marks than these would run into each other.
 const TICKS_MAX: i32 = 9;

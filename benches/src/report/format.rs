@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use crate::workloads::Target;
+
 /// Writes a figure with three digits and a letter for its size: `3.41 M`, `980 k`, `0.52`.
 pub(super) fn short(value: f64) -> String {
     let (value, letter) = match value.abs() {
@@ -18,8 +20,22 @@ pub(super) fn short(value: f64) -> String {
 
 /// Writes how many times better: `3.48×`.
 pub(super) fn times(ratio: f64) -> String {
+    if ratio > TIMES_MAX {
+        return format!("> {}×", short(TIMES_MAX));
+    }
     format!("{}×", short(ratio))
 }
+
+/// Writes what is to be reached: so many times better, or a figure.
+pub(super) fn target(target: Target) -> String {
+    match target {
+        Target::Times(ratio) => times(ratio),
+        Target::Figure(figure) => short(figure),
+    }
+}
+
+/// A ratio beyond this comes of a figure that is zero, or nearly so.
+const TIMES_MAX: f64 = 100_000.0;
 
 /// Writes a part of one: `4 %`.
 pub(super) fn percent(part: f64) -> String {
@@ -64,5 +80,8 @@ mod tests {
         assert_eq!(mebibytes(3 << 20), "3.00");
         assert_eq!(percent(0.036), "4 %");
         assert_eq!(times(3.477), "3.48×");
+        assert_eq!(times(f64::INFINITY), "> 100 k×");
+        assert_eq!(target(Target::Times(3.5)), "3.50×");
+        assert_eq!(target(Target::Figure(0.9)), "0.90");
     }
 }

@@ -7,6 +7,7 @@ use crate::results::Figure;
 use crate::results::Results;
 use crate::results::Row;
 use crate::results::Series;
+use crate::workloads::Target;
 
 /// Renders all results as JSON, with a line for each value.
 pub(super) fn render(results: &Results) -> String {
@@ -23,15 +24,24 @@ pub(super) fn render(results: &Results) -> String {
 
 fn row(row: &Row) -> Value {
     json!({
-        "name": row.name,
-        "brief": row.brief,
-        "question": row.question,
-        "unit": row.unit.name,
-        "more_is_better": row.unit.more_is_better,
+        "name": row.facts.name,
+        "brief": row.facts.brief,
+        "question": row.facts.question,
+        "unit": row.facts.unit.name,
+        "more_is_better": row.facts.unit.more_is_better,
         "times_better": figure(row.ratio()),
+        "target": target(row.facts.target),
+        "target_is_met": row.is_met(),
         "subject": series(&row.subject),
         "against": series(&row.against),
     })
+}
+
+fn target(target: Target) -> Value {
+    match target {
+        Target::Times(times) => json!({ "times_better": times }),
+        Target::Figure(figure) => json!({ "value": figure }),
+    }
 }
 
 fn series(series: &Series) -> Value {
@@ -44,6 +54,7 @@ fn series(series: &Series) -> Value {
                 "value": run.value,
                 "seconds": run.seconds,
                 "cpu_seconds": run.cpu_seconds,
+                "load_cpu_seconds": run.load_cpu_seconds,
                 "memory_bytes": run.memory_bytes,
             })
         })
@@ -51,6 +62,7 @@ fn series(series: &Series) -> Value {
     json!({
         "value": figure(series.value()),
         "cores": series.cores(),
+        "load_cores": series.load_cores(),
         "latency_ns": {
             "p50": latency.value_at_quantile(0.5),
             "p99": latency.value_at_quantile(0.99),

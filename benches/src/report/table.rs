@@ -4,6 +4,7 @@ use super::format::mebibytes;
 use super::format::micros;
 use super::format::percent;
 use super::format::short;
+use super::format::target;
 use super::format::times;
 use crate::results::Results;
 use crate::results::Row;
@@ -14,7 +15,11 @@ use crate::workloads::Workload;
 pub(crate) fn list(workloads: &[&dyn Workload]) -> String {
     let rows = workloads
         .iter()
-        .map(|workload| cells([workload.name(), workload.brief(), workload.question()]))
+        .map(|workload| {
+            let facts = workload.facts();
+            let target = target(facts.target);
+            cells([facts.name, facts.brief, facts.unit.name, &target])
+        })
         .collect();
     aligned(rows, 3)
 }
@@ -23,10 +28,10 @@ pub(crate) fn list(workloads: &[&dyn Workload]) -> String {
 pub(crate) fn line(row: &Row) -> String {
     format!(
         "{}  {} against {} {}: {}",
-        row.name,
+        row.facts.name,
         short(row.subject.value().median),
         short(row.against.value().median),
-        row.unit.name,
+        row.facts.unit.name,
         times(row.ratio().median)
     )
 }
@@ -34,7 +39,7 @@ pub(crate) fn line(row: &Row) -> String {
 /// Tells everything: what each server did, then at what cost.
 pub(crate) fn table(results: &Results) -> String {
     format!(
-        "\n{} against {}\n{}\n\n{}{SPREAD}\n{}",
+        "\n{} against {}\n{}\n\n{}{SPREAD}\n{}{LOAD}",
         results.subject,
         results.against,
         results.machine,
@@ -44,8 +49,15 @@ pub(crate) fn table(results: &Results) -> String {
 }
 
 /// What a column means that is not plain.
-const SPREAD: &str =
-    "spread: from the least to the greatest of the runs, as a part of the median\n";
+const SPREAD: &str = "\
+spread: from the least to the greatest of the runs, as a part of the median
+target: how many times better Tailrace is to be, or the figure that it is to reach
+";
+
+/// When a figure says less about the server than about the load.
+const LOAD: &str = "\
+load cores: kept busy by the clients; where they are not below the server's cores, clients were the slower side
+";
 
 fn figures(results: &Results) -> String {
     let mut rows = vec![cells([
@@ -58,13 +70,15 @@ fn figures(results: &Results) -> String {
         "times better",
         "least",
         "most",
+        "target",
+        "met",
     ])];
     for row in &results.rows {
         let (subject, against) = (row.subject.value(), row.against.value());
         let ratio = row.ratio();
         rows.push(cells([
-            row.name,
-            row.unit.name,
+            row.facts.name,
+            row.facts.unit.name,
             &short(subject.median),
             &percent(subject.spread()),
             &short(against.median),
@@ -72,6 +86,8 @@ fn figures(results: &Results) -> String {
             &times(ratio.median),
             &times(ratio.min),
             &times(ratio.max),
+            &target(row.facts.target),
+            if row.is_met() { "yes" } else { "no" },
         ]));
     }
     aligned(rows, 2)
@@ -87,11 +103,12 @@ fn costs(results: &Results) -> String {
         "max",
         "CPU s/run",
         "cores busy",
+        "load cores",
         "resident MiB",
     ])];
     let has_requests = |row: &&Row| !row.subject.latency().is_empty();
     for row in results.rows.iter().filter(has_requests) {
-        rows.push(cost(row.name, &results.subject, &row.subject));
+        rows.push(cost(row.facts.name, &results.subject, &row.subject));
         rows.push(cost("", &results.against, &row.against));
     }
     aligned(rows, 2)
@@ -115,6 +132,7 @@ fn cost(name: &str, server: &str, series: &Series) -> Vec<String> {
         &at(1.0),
         &series.cpu_seconds().map_or_else(unknown, short),
         &series.cores().map_or_else(unknown, short),
+        &series.load_cores().map_or_else(unknown, short),
         &series.memory_bytes().map_or_else(unknown, mebibytes),
     ])
 }
@@ -168,13 +186,15 @@ mod tests {
 Tailrace 0.1.0 against Valkey 9
 a machine
 
-median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better  least   most
-add/p16             entries/s          3.00 M    67 %    1.00 M     0 %         3.00×  2.00×  4.00×
+median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better  least   most  target  met
+add/p16             entries/s          3.00 M    67 %    1.00 M     0 %         3.00×  2.00×  4.00×   2.50×  yes
 spread: from the least to the greatest of the runs, as a part of the median
+target: how many times better Tailrace is to be, or the figure that it is to reach
 
-latency, µs  server           p50   p99  p99.9   max  CPU s/run  cores busy  resident MiB
-add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50       1.00        0.50             -
-             Valkey 9        1.50  1.50   1.50  1.50       1.00        0.50             -
+latency, µs  server           p50   p99  p99.9   max  CPU s/run  cores busy  load cores  resident MiB
+add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50       1.00        0.50        0.25             -
+             Valkey 9        1.50  1.50   1.50  1.50       1.00        0.50        0.25             -
+load cores: kept busy by the clients; where they are not below the server's cores, clients were the slower side
 ";
         assert_eq!(table(&results), expected);
     }

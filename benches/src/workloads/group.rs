@@ -1,13 +1,19 @@
 //! `group/N`: consumers of one group that read N entries and acknowledge them with their next read.
 
 use super::CONNECTIONS;
+use super::Facts;
 use super::KEY;
 use super::Sample;
 use super::Site;
+use super::Target;
 use super::Unit;
 use super::Workload;
+use super::entries::GROUP;
+use super::entries::consumer;
+use super::entries::create_group;
 use super::entries::fill;
 use crate::fault::Fault;
+use crate::load::Hearing;
 use crate::load::Talker;
 use crate::resp::Reader;
 use crate::resp::push_bulk;
@@ -16,46 +22,61 @@ use crate::resp::push_header;
 
 /// Reads and acknowledges.
 pub(super) struct Group {
+    facts: Facts,
+    /// Entries that one command reads.
     count: u32,
-    name: &'static str,
+    /// Entries in the stream of a full run.
+    entries: u32,
 }
 
+pub(super) const BY_1: Group = Group::new("group/1", "XREADGROUP of 1, and XACK", 1, 200_000, 1.3);
+pub(super) const BY_10: Group =
+    Group::new("group/10", "XREADGROUP of 10, and XACK", 10, 500_000, 2.5);
+pub(super) const BY_100: Group = Group::new(
+    "group/100",
+    "XREADGROUP of 100, and XACK",
+    100,
+    1_000_000,
+    4.0,
+);
+
 impl Group {
-    /// Reads so many entries at a time.
-    pub(super) const fn new(count: u32, name: &'static str) -> Self {
-        Self { count, name }
+    const fn new(
+        name: &'static str,
+        brief: &'static str,
+        count: u32,
+        entries: u32,
+        target: f64,
+    ) -> Self {
+        Self {
+            facts: Facts {
+                name,
+                brief,
+                question: "How many entries can 50 consumers of one group read and acknowledge?",
+                unit: Unit::rate("entries/s"),
+                target: Target::Times(target),
+            },
+            count,
+            entries,
+        }
     }
 }
 
 impl Workload for Group {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn brief(&self) -> &'static str {
-        "XREADGROUP of 10, and XACK"
-    }
-
-    fn question(&self) -> &'static str {
-        "How many entries can 50 consumers of one group read and acknowledge?"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::rate("entries/s")
+    fn facts(&self) -> Facts {
+        self.facts
     }
 
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
-        fill(site, site.amount(ENTRIES))?;
-        let mut control = site.control()?;
-        control
-            .call(&[b"XGROUP", b"CREATE", KEY, GROUP, b"0"])
-            .map(drop)
+        fill(site, site.amount(self.entries))?;
+        create_group(site)
     }
 
     fn measure(&self, site: &mut Site<'_>) -> Result<Sample, Fault> {
-        let consumer = |number| -> Box<dyn Talker> { Box::new(Consumer::new(number, self.count)) };
+        let consumer =
+            |number: u16| -> Box<dyn Talker> { Box::new(Consumer::new(number.into(), self.count)) };
         let consumers = (0..CONNECTIONS).map(consumer).collect();
-        let entries = site.amount(ENTRIES);
+        let entries = site.amount(self.entries);
         site.load(consumers, entries).map(Sample::from)
     }
 }
@@ -72,7 +93,7 @@ struct Consumer {
 }
 
 impl Consumer {
-    fn new(number: u16, count: u32) -> Self {
+    fn new(number: u64, count: u32) -> Self {
         let mut read = Vec::new();
         push_command(
             &mut read,
@@ -80,7 +101,7 @@ impl Consumer {
                 b"XREADGROUP",
                 b"GROUP",
                 GROUP,
-                format!("consumer-{number:02}").as_bytes(),
+                consumer(number).as_bytes(),
                 b"COUNT",
                 count.to_string().as_bytes(),
                 b"STREAMS",
@@ -140,8 +161,8 @@ impl Talker for Consumer {
         &self.request
     }
 
-    fn reads_replies(&self) -> bool {
-        true
+    fn hearing(&self) -> Hearing {
+        Hearing::Read
     }
 
     fn on_replies(&mut self, replies: &[u8]) -> Result<u64, Fault> {
@@ -160,12 +181,6 @@ impl Talker for Consumer {
         Ok(done)
     }
 }
-
-/// The group that all consumers are in.
-const GROUP: &[u8] = b"workers";
-
-/// Entries in the stream of a full run.
-const ENTRIES: u32 = 500_000;
 
 #[cfg(test)]
 mod tests {

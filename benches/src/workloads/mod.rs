@@ -1,23 +1,34 @@
 //! The workloads: one row of the report each.
 //!
-//! A new one is a struct that implements [`Workload`], in a file of its own or beside its like, and a
-//! line in [`ALL`].
+//! A new one is a constant of a struct that implements [`Workload`], in a file of its own or beside its
+//! like, and a line in [`ALL`].
 
 mod add;
+mod ask;
 mod entries;
+mod facts;
 mod group;
 mod memory;
+mod pending;
+mod publish;
 mod range;
-mod startup;
+mod script;
+mod start;
+mod wait;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use self::range::Direction;
+pub(crate) use self::facts::Facts;
+pub(crate) use self::facts::Target;
+pub(crate) use self::facts::Unit;
+use crate::clock;
 use crate::control::Control;
 use crate::fault::Fault;
 use crate::load::Bounds;
+use crate::load::Cast;
 use crate::load::Outcome;
 use crate::load::Talker;
 use crate::load::drive;
@@ -25,31 +36,44 @@ use crate::server::Server;
 
 /// All workloads, in the order of the report.
 pub(crate) const ALL: &[&dyn Workload] = &[
-    &add::Add::new(1, "add/p1", "XADD, one in each write"),
-    &add::Add::new(16, "add/p16", "XADD, 16 in each write"),
-    &add::Add::new(64, "add/p64", "XADD, 64 in each write"),
-    &range::Range::new(Direction::Ahead, "range/100"),
-    &range::Range::new(Direction::Back, "revrange/100"),
-    &group::Group::new(10, "group/10"),
-    &memory::Memory,
-    &startup::Startup,
+    &add::P1,
+    &add::P16,
+    &add::P64,
+    &add::KEYS,
+    &add::MAXLEN,
+    &add::MULTI,
+    &script::EVALSHA,
+    &range::RANGE_100,
+    &range::RANGE_1,
+    &range::REVRANGE_1,
+    &group::BY_1,
+    &group::BY_10,
+    &group::BY_100,
+    &pending::REREAD,
+    &pending::SCAN,
+    &pending::CLAIM,
+    &pending::IDLE,
+    &wait::WAKE_P50,
+    &wait::WAKE_P99,
+    &wait::WAITERS,
+    &wait::FANOUT,
+    &publish::TO_1,
+    &publish::TO_100,
+    &publish::TO_1000,
+    &memory::SMALL,
+    &memory::JSON,
+    &memory::INTS,
+    &memory::PENDING,
+    &memory::XDEL,
+    &start::START,
 ];
 
 /// Something that both servers are asked to do.
 ///
-/// Each run gets a server whose key [`KEY`] does not exist.
+/// Each run gets a server on which no key of [`keys`] exists.
 pub(crate) trait Workload: Sync {
-    /// A short name, `what/variant`.
-    fn name(&self) -> &'static str;
-
-    /// What is done, in the few words that fit beside a bar of the chart.
-    fn brief(&self) -> &'static str;
-
-    /// What is asked, for people: one sentence.
-    fn question(&self) -> &'static str;
-
-    /// The unit of the figure.
-    fn unit(&self) -> Unit;
+    /// What it is, and what is hoped for.
+    fn facts(&self) -> Facts;
 
     /// Whether it starts servers of its own, so that a server that runs already cannot do it.
     fn starts_servers(&self) -> bool {
@@ -86,31 +110,6 @@ impl From<Outcome> for Sample {
         Self {
             value: outcome.rate(),
             latency: outcome.latency,
-        }
-    }
-}
-
-/// The unit of a figure.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unit {
-    pub(crate) name: &'static str,
-    pub(crate) more_is_better: bool,
-}
-
-impl Unit {
-    /// A unit of which more is better.
-    pub(crate) const fn rate(name: &'static str) -> Self {
-        Self {
-            name,
-            more_is_better: true,
-        }
-    }
-
-    /// A unit of which less is better.
-    pub(crate) const fn cost(name: &'static str) -> Self {
-        Self {
-            name,
-            more_is_better: false,
         }
     }
 }
@@ -178,24 +177,88 @@ impl<'a> Site<'a> {
     /// Makes a load of about `units`.
     pub(crate) fn load(
         &mut self,
-        talkers: Vec<Box<dyn Talker>>,
+        leads: Vec<Box<dyn Talker>>,
         units: u64,
+    ) -> Result<Outcome, Fault> {
+        let cast = Cast {
+            leads,
+            ..Cast::default()
+        };
+        self.play(cast, units, &mut || Ok(()))
+    }
+
+    /// Makes a load of about `units`, some of whose clients are there before it begins.
+    pub(crate) fn play(
+        &mut self,
+        cast: Cast,
+        units: u64,
+        ready: &mut dyn FnMut() -> Result<(), Fault>,
     ) -> Result<Outcome, Fault> {
         let address: SocketAddr = self.server.address();
         let on_progress = &mut self.on_progress;
-        drive(address, talkers, self.bounds, &mut |done| {
+        drive(address, cast, self.bounds, ready, &mut |done| {
             on_progress(done, units);
+        })
+    }
+
+    /// As [`Site::load`], for a time in place of an amount of work.
+    pub(crate) fn load_for_a_while(
+        &mut self,
+        leads: Vec<Box<dyn Talker>>,
+    ) -> Result<Outcome, Fault> {
+        let cast = Cast {
+            leads,
+            ..Cast::default()
+        };
+        self.play_for_a_while(cast, &mut || Ok(()))
+    }
+
+    /// As [`Site::play`], for a time in place of an amount of work.
+    pub(crate) fn play_for_a_while(
+        &mut self,
+        cast: Cast,
+        ready: &mut dyn FnMut() -> Result<(), Fault>,
+    ) -> Result<Outcome, Fault> {
+        let time = A_WHILE
+            .mul_f64(self.scale)
+            .clamp(A_WHILE_MIN, self.bounds.time_max);
+        let bounds = Bounds {
+            time_max: time,
+            ..self.bounds
+        };
+        let on_progress = &mut self.on_progress;
+        let start = clock::now();
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        drive(self.server.address(), cast, bounds, ready, &mut |_| {
+            on_progress(millis(clock::now() - start), millis(time));
         })
     }
 
     /// Removes what a run lays out.
     pub(crate) fn clear(&self) -> Result<(), Fault> {
-        self.control()?.call(&[b"DEL", KEY]).map(drop)
+        let keys: Vec<Vec<u8>> = keys().collect();
+        let words = [&b"DEL"[..], KEY].into_iter();
+        let words: Vec<&[u8]> = words.chain(keys.iter().map(Vec::as_slice)).collect();
+        self.control()?.call(&words).map(drop)
     }
 }
 
-/// The one key of most workloads; nothing else is touched on a server that runs already.
+/// The keys of a workload that has many.
+pub(crate) fn keys() -> impl Iterator<Item = Vec<u8>> + Clone {
+    (0..KEYS).map(|number| [KEY, format!(":{number:02}").as_bytes()].concat())
+}
+
+/// The one key of most workloads; nothing beside it and [`keys`] is touched on a server that runs already.
 pub(crate) const KEY: &[u8] = b"tailrace-bench";
+
+/// How long a full run takes that is about what happens in a time.
+const A_WHILE: Duration = Duration::from_secs(2);
+
+/// However small the scale, something is to happen.
+const A_WHILE_MIN: Duration = Duration::from_millis(20);
+
+/// How many streams there are, where there are many.
+pub(crate) const KEYS: u32 = 64;
 
 /// How many clients make a load, where the workload is not about their number.
 pub(crate) const CONNECTIONS: u16 = 50;

@@ -1,144 +1,114 @@
-//! `range/100`, `revrange/100`: clients that read a hundred entries at a time, from all over a stream.
+//! `range/N`, `revrange/1`: clients that read entries from all over a stream, or its newest one.
 
-use super::CONNECTIONS;
+use super::Facts;
 use super::KEY;
 use super::Sample;
 use super::Site;
+use super::Target;
 use super::Unit;
 use super::Workload;
+use super::ask::Ask;
 use super::entries::fill;
 use super::entries::id;
 use crate::fault::Fault;
-use crate::load::Repeat;
-use crate::load::Talker;
 use crate::resp::Reader;
-use crate::resp::push_command;
 
 /// Reads entries.
 pub(super) struct Range {
+    facts: Facts,
     direction: Direction,
-    name: &'static str,
+    /// Entries that one command reads.
+    count: u64,
+    pipeline: u32,
 }
 
 /// Which way entries are read.
-pub(super) enum Direction {
+#[derive(Clone, Copy)]
+enum Direction {
     /// From a place on.
     Ahead,
-    /// Up to a place, the last first.
+    /// From the end.
     Back,
 }
 
-impl Range {
-    /// Reads one way.
-    pub(super) const fn new(direction: Direction, name: &'static str) -> Self {
-        Self { direction, name }
-    }
+pub(super) const RANGE_100: Range = Range {
+    facts: Facts {
+        name: "range/100",
+        brief: "XRANGE of 100 entries",
+        question: "How many entries can 50 clients read, 100 with each XRANGE from anywhere in a long stream?",
+        unit: Unit::rate("entries/s"),
+        target: Target::Times(6.0),
+    },
+    direction: Direction::Ahead,
+    count: 100,
+    pipeline: 1,
+};
 
-    /// Returns the command of a client; together they read from all over a stream of `len`.
-    fn read(&self, client: u16, len: u64) -> Vec<Vec<u8>> {
-        let first = (len - COUNT) * u64::from(client) / u64::from(CONNECTIONS);
-        let (name, from, to) = match self.direction {
-            Direction::Ahead => ("XRANGE", id(first), "+".to_owned()),
-            Direction::Back => ("XREVRANGE", id(first + COUNT - 1), "-".to_owned()),
-        };
-        let mut words = vec![name.into(), KEY.to_vec()];
-        words.extend([from, to, "COUNT".to_owned(), COUNT.to_string()].map(Vec::from));
-        words
-    }
-}
+pub(super) const RANGE_1: Range = Range {
+    facts: Facts {
+        name: "range/1",
+        brief: "XRANGE of 1 entry, 16 in each write",
+        question: "How many entries can 50 clients look up in a long stream?",
+        unit: Unit::rate("entries/s"),
+        target: Target::Times(2.5),
+    },
+    direction: Direction::Ahead,
+    count: 1,
+    pipeline: 16,
+};
+
+pub(super) const REVRANGE_1: Range = Range {
+    facts: Facts {
+        name: "revrange/1",
+        brief: "XREVRANGE of 1 entry, 16 in each write",
+        question: "How often can 50 clients read the newest entry of a long stream?",
+        ..RANGE_1.facts
+    },
+    direction: Direction::Back,
+    ..RANGE_1
+};
 
 impl Workload for Range {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn brief(&self) -> &'static str {
-        match self.direction {
-            Direction::Ahead => "XRANGE of 100 entries",
-            Direction::Back => "XREVRANGE of 100 entries",
-        }
-    }
-
-    fn question(&self) -> &'static str {
-        match self.direction {
-            Direction::Ahead => "How many entries can 50 clients read, 100 with each XRANGE?",
-            Direction::Back => "How many entries can 50 clients read, 100 with each XREVRANGE?",
-        }
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::rate("entries/s")
+    fn facts(&self) -> Facts {
+        self.facts
     }
 
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
-        let len = stream_len(site);
-        fill(site, len)?;
-
-        // The load does not look into replies, so that it is made sure here that they are whole.
-        let mut control = site.control()?;
-        for client in 0..CONNECTIONS {
-            let words = self.read(client, len);
-            let reply = control.call(&words.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-            let entries = Reader::new(&reply).array()?;
-            if entries.map(|entries| entries as u64) != Some(COUNT) {
-                return Err(Fault::Unexpected(format!(
-                    "{entries:?} entries in place of {COUNT}"
-                )));
-            }
-        }
-        Ok(())
+        fill(site, self.stream_len(site))
     }
 
     fn measure(&self, site: &mut Site<'_>) -> Result<Sample, Fault> {
-        let len = stream_len(site);
-        let reads = site.amount(READS).div_ceil(CONNECTIONS.into());
-        let client = |number| -> Box<dyn Talker> {
-            let words = self.read(number, len);
-            let mut request = Vec::new();
-            push_command(
-                &mut request,
-                &words.iter().map(Vec::as_slice).collect::<Vec<_>>(),
-            );
-            Box::new(Repeat {
-                request,
-                replies: 1,
-                units: COUNT,
-                times: reads,
-            })
+        let (direction, count) = (self.direction, self.count);
+        let ask = Ask {
+            pipeline: self.pipeline,
+            units: count,
+            places: self.stream_len(site) - count + 1,
+            words: move |_, place| direction.words(place, count),
         };
-        let clients = (0..CONNECTIONS).map(client).collect();
-        let entries = reads * u64::from(CONNECTIONS) * COUNT;
-        site.load(clients, entries).map(Sample::from)
+        ask.measure(site, |reply| {
+            let entries = Reader::new(reply).array()?;
+            Ok(entries.map(|entries| entries as u64) == Some(count))
+        })
     }
 }
 
-fn stream_len(site: &Site<'_>) -> u64 {
-    site.amount(STREAM_LEN).max(COUNT)
+impl Range {
+    fn stream_len(&self, site: &Site<'_>) -> u64 {
+        site.amount(STREAM_LEN).max(self.count)
+    }
 }
 
-/// Entries that one command reads.
-const COUNT: u64 = 100;
-
-/// Commands of a full run.
-const READS: u32 = 50_000;
+impl Direction {
+    fn words(self, place: u64, count: u64) -> Vec<String> {
+        let (name, from, to) = match self {
+            Self::Ahead => ("XRANGE", id(place), "+".to_owned()),
+            Self::Back => ("XREVRANGE", "+".to_owned(), "-".to_owned()),
+        };
+        let key = String::from_utf8_lossy(KEY).into_owned();
+        let count = count.to_string();
+        vec![name.to_owned(), key, from, to, "COUNT".to_owned(), count]
+    }
+}
 
 /// Entries in the stream of a full run.
 const STREAM_LEN: u32 = 500_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_and_the_last_client_read_within_the_stream() {
-        let ahead = Range::new(Direction::Ahead, "range/100");
-        let back = Range::new(Direction::Back, "revrange/100");
-
-        assert_eq!(ahead.read(0, COUNT)[2], id(0).into_bytes());
-        assert_eq!(
-            back.read(CONNECTIONS - 1, COUNT)[2],
-            id(COUNT - 1).into_bytes()
-        );
-        assert_eq!(ahead.read(25, COUNT + 50)[2], id(25).into_bytes());
-    }
-}

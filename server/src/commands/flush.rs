@@ -21,6 +21,7 @@ use crate::spec::Spec;
 
 pub(super) const FLUSHDB: Spec = Spec {
     name: "flushdb",
+    history: &[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")],
     arity: -1,
     syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,
@@ -34,6 +35,7 @@ pub(super) const FLUSHDB: Spec = Spec {
 
 pub(super) const FLUSHALL: Spec = Spec {
     name: "flushall",
+    history: &[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")],
     arity: -1,
     syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,

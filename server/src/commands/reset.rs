@@ -53,6 +53,7 @@ fn run(
     client.authenticated = !must_authenticate;
     client.name = Vec::new();
     client.no_touch = false;
+    client.import_source = false;
     client.no_evict = false;
     client.readonly = false;
     if client.reply_mode == ReplyMode::Off {

@@ -7,6 +7,7 @@
 
 mod client;
 mod keyspace;
+mod script;
 mod server;
 mod stream;
 mod tracking;
@@ -18,6 +19,7 @@ use tailrace_storage::WrongType;
 
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
+pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
 pub use tracking::TrackingError;
@@ -85,6 +87,8 @@ pub enum CommandError {
     Client(ClientError),
     /// From client-side caching.
     Tracking(TrackingError),
+    /// From the commands on scripts.
+    Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
 }
@@ -139,6 +143,7 @@ impl CommandError {
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
             Self::Tracking(error) => error.wire(),
+            Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
         }
@@ -168,6 +173,7 @@ impl CommandError {
             | Self::Client(_)
             | Self::Keyspace(_)
             | Self::Tracking(_)
+            | Self::Script(_)
             | Self::Server(_) => unreachable!("these name something"),
         }
     }
@@ -208,6 +214,12 @@ impl From<ClientError> for CommandError {
 impl From<TrackingError> for CommandError {
     fn from(error: TrackingError) -> Self {
         Self::Tracking(error)
+    }
+}
+
+impl From<ScriptError> for CommandError {
+    fn from(error: ScriptError) -> Self {
+        Self::Script(error)
     }
 }
 

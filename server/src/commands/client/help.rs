@@ -45,7 +45,7 @@ const LINES: &[(&str, &str)] = &[
     ("ID", "The number of this connection."),
     (
         "IMPORT-SOURCE (ON|OFF)",
-        "Not in import mode, so it cannot be switched on.",
+        "Keys that are due are there for this client while import-mode is on.",
     ),
     ("INFO", "A line about this connection."),
     (

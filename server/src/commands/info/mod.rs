@@ -42,6 +42,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Tells what the server is and does.",
     since: "1.0.0",
+    history: &[("7.0.0", "Takes several sections.")],
     ..Spec::of(run)
 };
 
@@ -106,8 +107,11 @@ const SECTIONS: &[Section] = &[
         stats::write_commands,
     )),
     section("errorstats", "Errorstats", stats::write_errors),
-    // No percentiles are kept.
-    on_request(section("latencystats", "Latencystats", |_, _| {})),
+    on_request(section(
+        "latencystats",
+        "Latencystats",
+        stats::write_latencies,
+    )),
     section("cluster", "Cluster", |_, text| {
         text.field("cluster_enabled", 0)
     }),

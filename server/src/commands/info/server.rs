@@ -37,7 +37,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     };
     text.field("multiplexing_api", multiplexing);
     text.field("process_id", std::process::id());
-    text.field("process_supervised", "no");
+    text.field("process_supervised", info.supervisor);
     text.field("run_id", &info.run_id);
     text.field("tcp_port", info.port);
     text.field("server_time_usec", now.0);

@@ -2,6 +2,7 @@
 
 use super::text::Text;
 use crate::call::Call;
+use crate::config::show_percentile;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let state = &*call.state;
@@ -18,7 +19,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
-    text.fields(&["evicted_keys", "evicted_clients", "evicted_scripts"], 0);
+    text.fields(&["evicted_keys", "evicted_clients"], 0);
+    text.field("evicted_scripts", state.scripts.evicted());
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
@@ -44,7 +46,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
 }
 
 pub(super) fn write_commands(call: &mut Call<'_>, text: &mut Text) {
-    for (name, stats) in call.state.stats.by_command.iter() {
+    call.state.settle_times();
+    for (name, stats, _) in call.state.stats.by_command.iter() {
         let micros = stats.nanos / 1_000;
         let per_call = per_call_micros(stats.nanos, stats.calls);
         text.field(
@@ -71,5 +74,24 @@ fn per_call_micros(nanos: u64, calls: u64) -> f64 {
 pub(super) fn write_errors(call: &mut Call<'_>, text: &mut Text) {
     for (code, count) in &call.state.stats.by_error {
         text.field(&format!("errorstat_{code}"), format_args!("count={count}"));
+    }
+}
+
+pub(super) fn write_latencies(call: &mut Call<'_>, text: &mut Text) {
+    call.state.settle_times();
+    let settings = call.state.config.settings();
+    if !settings.latency_tracking {
+        return;
+    }
+    for (name, _, durations) in call.state.stats.by_command.iter() {
+        let Some(durations) = durations else {
+            continue;
+        };
+        let shown = settings.latency_percentiles.iter().map(|percent| {
+            let (name, nanos) = (show_percentile(*percent), durations.percentile(*percent));
+            format!("p{name}={}.{:03}", nanos / 1_000, nanos % 1_000)
+        });
+        let shown: Vec<String> = shown.collect();
+        text.field(&format!("latency_percentiles_usec_{name}"), shown.join(","));
     }
 }

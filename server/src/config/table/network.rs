@@ -3,7 +3,6 @@
 use super::super::checks;
 use super::super::directive::Change::Fixed;
 use super::super::directive::Change::Live;
-use super::super::directive::Change::Restart;
 use super::super::directive::Directive;
 use super::super::directive::Effect::Kept;
 use super::super::directive::Effect::Only;
@@ -21,8 +20,8 @@ use super::super::kind::Kind::YesNo;
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
-    row("port",                                      Int(0, 65_535),              "6379",           Restart, Used),
-    row("bind",                                      Addresses,                   "127.0.0.1 -::1", Restart, Used),
+    row("port",                                      Int(0, 65_535),              "6379",           Live,    Used),
+    row("bind",                                      Addresses,                   "127.0.0.1 -::1", Live,    Used),
     row("bind-source-addr",                          Text(checks::any),           "",               Live,    Kept),
     row("unixsocket",                                Text(checks::any),           "",               Fixed,   Used),
     row("unixsocketperm",                            FileMode,                    "0",              Fixed,   Used),

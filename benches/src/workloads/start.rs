@@ -1,9 +1,11 @@
-//! `startup`: how long a server takes until it has answered.
+//! `start`: how many servers can be started, one after the other.
 
 use std::time::Duration;
 
+use super::Facts;
 use super::Sample;
 use super::Site;
+use super::Target;
 use super::Unit;
 use super::Workload;
 use crate::clock;
@@ -11,24 +13,20 @@ use crate::fault::Fault;
 use crate::load::new_histogram;
 use crate::load::record;
 
-/// Starts servers, one after the other.
-pub(super) struct Startup;
+/// Starts servers, each when the one before has answered.
+pub(super) struct Start;
 
-impl Workload for Startup {
-    fn name(&self) -> &'static str {
-        "startup"
-    }
+pub(super) const START: Start = Start;
 
-    fn brief(&self) -> &'static str {
-        "from start to first reply"
-    }
-
-    fn question(&self) -> &'static str {
-        "How long does it take from starting a server to its first reply?"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::cost("ms")
+impl Workload for Start {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "start",
+            brief: "from start to first reply",
+            question: "How many servers can be started in a second, each until it answers PING?",
+            unit: Unit::rate("starts/s"),
+            target: Target::Times(10.0),
+        }
     }
 
     fn starts_servers(&self) -> bool {
@@ -49,7 +47,7 @@ impl Workload for Startup {
             site.advance(number, starts);
         }
         #[expect(clippy::cast_precision_loss, reason = "few are started")]
-        let value = total.as_secs_f64() * 1e3 / starts as f64;
+        let value = starts as f64 / total.as_secs_f64().max(f64::EPSILON);
         Ok(Sample { value, latency })
     }
 }
