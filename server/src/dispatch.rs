@@ -204,10 +204,7 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    let client = state.clients.at(id);
-    if client.tracking.is_some() && spec.flags.has(Flags::READONLY) {
-        state.remember_keys(id, spec, request);
-    }
+    note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);
     }
@@ -223,6 +220,18 @@ pub(crate) fn run(
         state.log_if_large(id, spec, request, now, bytes);
     }
     step
+}
+
+/// Notes the keys of a command that reads, if its client tracks them. A script reads nothing itself: the
+/// commands do that it calls.
+#[inline]
+fn note_read(state: &mut State, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+    if state.clients.at(id).tracking.is_some()
+        && spec.flags.has(Flags::READONLY)
+        && !spec.flags.has(Flags::RUNS_SCRIPT)
+    {
+        state.remember_keys(id, spec, request);
+    }
 }
 
 /// Runs a command that a script calls.
@@ -257,6 +266,7 @@ pub(crate) fn run_in_script(
     if state.store.has_changes() {
         state.publish_events();
     }
+    note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
         state.show_in_script(spec, db, request, now);
     }
