@@ -36,6 +36,7 @@ mod resume;
 mod serve;
 mod server;
 pub mod server_info;
+mod sha256;
 mod sockets;
 pub mod spec;
 pub mod state;
