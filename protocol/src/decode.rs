@@ -92,9 +92,8 @@ impl Decoder {
         self.half.bytes_missing
     }
 
-    /// The memory that half a command takes here, in bytes.
-    #[cfg(test)]
-    fn heap_bytes(&self) -> usize {
+    /// The memory that half a command takes here, in bytes. Its own bytes are with the caller.
+    pub fn heap_bytes(&self) -> usize {
         self.half_spans.capacity() * size_of::<Span>()
     }
 

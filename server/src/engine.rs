@@ -383,6 +383,9 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.caches.is_observing() {
+            guard.settle_caches();
+        }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
@@ -390,7 +393,8 @@ impl Engine {
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.
-        let are_few = links.len() <= WRITTEN_AT_ONCE_MAX;
+        // What time has done is written when this returns, to however many.
+        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
         if are_few {
             links.iter().for_each(|link| link.flush());
         }

@@ -62,11 +62,12 @@ impl Peer {
 }
 
 impl Acceptor {
-    /// Accepts TCP clients until told to stop.
-    pub(crate) async fn accept_tcp(self, listener: TcpListener) {
+    /// Accepts TCP clients until told to close.
+    pub(crate) async fn accept_tcp(self, listener: Arc<TcpListener>, close: CancellationToken) {
         loop {
             let accepted = tokio::select! {
-                () = self.stop.cancelled() => return,
+                biased;
+                () = close.cancelled() => return,
                 accepted = listener.accept() => accepted,
             };
             match accepted {
@@ -212,6 +213,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         has_transacted: false,
         executing: None,
         watches: Default::default(),
+        tracking: None,
         subscriptions: Default::default(),
         waiter: None,
         gated: false,

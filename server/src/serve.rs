@@ -132,6 +132,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -171,6 +172,25 @@ pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
             // Neither may be there: nobody has looked yet.
             let _ = state.store.end_wait(db, key, &group, consumer);
         }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
+    {
+        return;
+    }
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Spec {
     pub summary: &'static str,
     /// The version of the reference that introduced it.
     pub since: &'static str,
+    /// What changed for its users since then: versions, and what is so from then on.
+    pub history: &'static [(&'static str, &'static str)],
     /// In the O notation, for people; empty where there is nothing to say.
     pub complexity: &'static str,
     /// Whom it is for.
@@ -80,6 +82,7 @@ impl Spec {
             group: Group::Generic,
             summary: "",
             since: "1.0.0",
+            history: &[],
             complexity: "O(1)",
             audience: Audience::Everybody,
             subcommands: &[],
@@ -206,6 +209,8 @@ impl Flags {
     pub const UNQUEUED: Self = Self(1 << 22);
     /// Runs what a transaction has queued. Not listed.
     pub const RUNS_QUEUE: Self = Self(1 << 23);
+    /// Runs a script, which may say what it does. Not listed.
+    pub const RUNS_SCRIPT: Self = Self(1 << 24);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[
@@ -233,6 +238,11 @@ impl Flags {
     /// Both sets together; usable in constants, where `|` is not.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// This set, but for what is in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether any of `other` is in this set.

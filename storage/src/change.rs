@@ -63,6 +63,8 @@ pub enum Event {
     Persist,
     /// The key was removed because it was due.
     Expired,
+    /// The key was removed because somebody set its deadline to the past.
+    Outdated,
     /// The key was renamed to another.
     RenameFrom,
     /// Another key was renamed to this one.
@@ -136,7 +138,7 @@ impl Event {
             Self::Del => "del",
             Self::Expire => "expire",
             Self::Persist => "persist",
-            Self::Expired => "expired",
+            Self::Expired | Self::Outdated => "expired",
             Self::RenameFrom => "rename_from",
             Self::RenameTo => "rename_to",
             Self::CopyTo => "copy_to",
@@ -175,7 +177,7 @@ impl Event {
             | Self::CopyTo
             | Self::MoveFrom
             | Self::MoveTo => EventClass::Generic,
-            Self::Expired => EventClass::Expired,
+            Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
                 EventClass::Silent
             }
@@ -200,6 +202,19 @@ impl Event {
         )
     }
 
+    /// Returns whether clients that cached the key have to drop it.
+    ///
+    /// [`Event::New`] and [`Event::Overwritten`] do not, as what did it follows: only a stream that XGROUP CREATE made
+    /// shows in nothing else. When databases are emptied or swapped, clients hear that or nothing.
+    #[must_use]
+    pub const fn invalidates(self) -> bool {
+        self.breaks_watch()
+            && !matches!(
+                self,
+                Self::New | Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn
+            )
+    }
+
     /// Returns what this event means for readers that wait for the key.
     #[must_use]
     pub const fn signal(self) -> Signal {
@@ -215,6 +230,7 @@ impl Event {
             | Self::XgroupDestroy
             | Self::Del
             | Self::Expired
+            | Self::Outdated
             | Self::RenameFrom
             | Self::MoveFrom
             | Self::Flushed

@@ -280,7 +280,7 @@ impl Store {
         let at = keyspace.find(key)?;
         if self.is_gone(keyspace.record(at)) {
             if !keeps_due {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
             }
             return None;
         }
@@ -339,19 +339,19 @@ impl Store {
             && let Some(at) = self.keyspaces[db].find(key)
         {
             // It reads as missing and only waits for the end of the pause or of the import.
-            self.expire(db, at);
+            self.expire(db, at, Event::Expired);
         }
         let at = self.keyspaces[db].insert(key, value, self.now);
         self.changes.record(db, key, Event::New);
         at
     }
 
-    /// Removes a key because its time has come.
+    /// Removes a key because its time has come, for the reason that `event` tells.
     #[cold]
-    fn expire(&mut self, db: usize, at: RecordIndex) {
+    fn expire(&mut self, db: usize, at: RecordIndex, event: Event) {
         let record = self.keyspaces[db].remove(at);
         self.stats.expired += 1;
-        self.changes.record(db, record.key(), Event::Expired);
+        self.changes.record(db, record.key(), event);
     }
 }
 

@@ -209,6 +209,14 @@ impl WaitList {
             .map(|reader| &reader.consumer[..])
     }
 
+    /// Those who wait for `key` without a group, the longest waiting first.
+    pub fn readers(&self, db: usize, key: &[u8]) -> Vec<WaiterId> {
+        let queue = self.queue(db, key);
+        queue.map_or_else(Vec::new, |queue| {
+            queue.readers.waiters.values().copied().collect()
+        })
+    }
+
     /// Remembers that a consumer of `group` was deleted, in case it waits.
     pub fn on_consumer_deleted(&mut self, db: usize, key: &[u8], group: &[u8]) {
         if let Some(lane) = self.lane_mut(db, key, group) {

@@ -66,6 +66,7 @@ mod caller;
 mod client;
 mod control;
 mod embedded;
+pub mod fuzz;
 mod lex;
 mod pattern;
 mod pipe;

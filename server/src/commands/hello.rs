@@ -38,6 +38,16 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Agrees on the version of the protocol.",
     since: "6.0.0",
+    history: &[
+        (
+            "8.1.0",
+            "Tells the `availability_zone`, if the configuration names one.",
+        ),
+        (
+            "6.2.0",
+            "Without a version it tells about the connection as it is.",
+        ),
+    ],
     ..Spec::of(run)
 };
 

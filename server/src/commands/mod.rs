@@ -24,6 +24,7 @@ mod delifeq;
 mod discard;
 mod echo;
 mod encode;
+mod eval;
 mod exec;
 mod exists;
 mod expire;
@@ -68,6 +69,7 @@ mod rename;
 mod reset;
 mod role;
 mod scan;
+mod script;
 mod select;
 mod set;
 mod setex;
@@ -138,6 +140,10 @@ pub static COMMANDS: &[&Spec] = &[
     &delifeq::SPEC,
     &discard::SPEC,
     &echo::SPEC,
+    &eval::EVAL,
+    &eval::EVALSHA,
+    &eval::EVALSHA_RO,
+    &eval::EVAL_RO,
     &exec::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
@@ -192,6 +198,7 @@ pub static COMMANDS: &[&Spec] = &[
     &reset::SPEC,
     &role::SPEC,
     &scan::SPEC,
+    &script::SPEC,
     &select::SPEC,
     &set::SPEC,
     &setex::PSETEX,

@@ -36,6 +36,7 @@ pub(super) const RENAME: Spec = Spec {
 
 pub(super) const RENAMENX: Spec = Spec {
     name: "renamenx",
+    history: &[("3.2.0", "A key may be renamed to its own name.")],
     arity: 3,
     syntax: "key newkey:key#1",
     flags: Flags::WRITE.and(Flags::FAST),

@@ -44,6 +44,7 @@ fn run(
 ) -> Result<Flow, CommandError> {
     let must_authenticate = call.state.config.settings().requirepass.is_some();
     call.state.discard(call.id);
+    call.state.stop_tracking(call.id);
     call.state.unsubscribe_all(call.id);
     call.state.stop_monitoring(call.id);
     let client = call.client();

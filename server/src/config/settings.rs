@@ -54,6 +54,8 @@ pub struct Settings {
     pub stream_node_max_entries: usize,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
+    /// How many keys are remembered for clients that track them; 0 is no limit.
+    pub tracking_table_keys_max: usize,
     /// Commands that take longer are logged, in microseconds; `None` logs none.
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
@@ -168,6 +170,7 @@ impl Settings {
             stream_node_max_bytes: read.number("stream-node-max-bytes"),
             stream_node_max_entries: read.number("stream-node-max-entries"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
+            tracking_table_keys_max: read.number("tracking-table-max-keys"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
             request_logged_from_bytes: read.threshold("commandlog-request-larger-than"),

@@ -98,7 +98,7 @@ impl Store {
             return false;
         };
         if self.keyspaces[db].record(at).is_due(self.now) && !self.keeps_due() {
-            self.expire(db, at);
+            self.expire(db, at, Event::Expired);
             return false;
         }
         self.keyspaces[db].remove(at);
@@ -176,7 +176,7 @@ impl Store {
                     if !self.is_gone(record) {
                         visit(record.key());
                     } else if !self.keeps_due() {
-                        self.expire(db, at);
+                        self.expire(db, at, Event::Expired);
                     }
                 }
             }
@@ -196,7 +196,7 @@ impl Store {
                 break at;
             }
             if !self.keeps_due() {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
                 continue;
             }
             // They must stay, and there may be no others: then one of them is the answer.
@@ -276,7 +276,7 @@ impl Store {
                 .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
                 .min();
             if let Some((_, db, at)) = first {
-                self.expire(db, at);
+                self.expire(db, at, Event::Expired);
             }
         }
         max
@@ -290,7 +290,7 @@ impl Store {
     /// Removes a key whose deadline was set to the past.
     pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
         match self.settings.compat {
-            Compat::Valkey => self.expire(db, at),
+            Compat::Valkey => self.expire(db, at, Event::Outdated),
             Compat::Redis => {
                 let record = self.keyspaces[db].remove(at);
                 self.changes.record(db, record.key(), Event::Del);

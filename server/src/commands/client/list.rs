@@ -63,6 +63,26 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Tells of all connections.",
     since: "2.4.0",
+    history: &[
+        ("2.8.12", "Shows `id`."),
+        ("5.0.0", "`TYPE` is a filter."),
+        ("6.0.0", "Shows `user`."),
+        (
+            "6.2.0",
+            "Shows `argv-mem`, `tot-mem`, `laddr` and `redir`; `ID` is a filter.",
+        ),
+        ("7.0.0", "Shows `resp`, `multi-mem`, `rbs` and `rbp`."),
+        ("7.0.3", "Shows `ssub`."),
+        ("8.0.0", "`TYPE` says `primary`, and still knows `master`."),
+        (
+            "8.1.0",
+            "Filters by user, address and age, and may leave out who asks.",
+        ),
+        (
+            "9.0.0",
+            "Filters by name, idle time, flags, library, database, capability and IP, and by what clients are not.",
+        ),
+    ],
     complexity: "O(N), N being the number of connections.",
     ..Spec::of(run)
 };
@@ -147,7 +167,7 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
     line.field("user", USER);
-    line.field("redir", -1);
+    line.field("redir", redirect(client));
     line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
@@ -155,6 +175,15 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("tot-net-out", client.bytes_out);
     line.field("tot-cmds", client.commands);
     line.end();
+}
+
+/// The number of the client that hears of changes in place of this one: 0 if it hears itself, -1 if
+/// nobody does.
+pub(super) fn redirect(client: &Client) -> i64 {
+    match &client.tracking {
+        Some(tracking) if tracking.is_on => tracking.redirect.map_or(0, u64::cast_signed),
+        _ => -1,
+    }
 }
 
 /// Fields, each `name=value`.

@@ -13,6 +13,8 @@ use crate::client::ClientId;
 use crate::client::USER;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::tracking::Mode;
+use crate::tracking::Tracking;
 
 /// What must fit for a client to be chosen: every filter that is given, and no `NOT-` filter.
 #[derive(Default)]
@@ -224,6 +226,7 @@ impl Kind {
 
 /// The letters that tell of a client's state.
 pub(super) fn flags(client: &Client) -> String {
+    let is_tracking = |is: fn(&Tracking) -> bool| client.tracking.as_deref().is_some_and(is);
     let letters = [
         (client.is_monitor, 'O'),
         (client.is_subscriber(), 'P'),
@@ -232,6 +235,9 @@ pub(super) fn flags(client: &Client) -> String {
             'x',
         ),
         (client.is_blocked(), 'b'),
+        (is_tracking(|own| own.is_on), 't'),
+        (is_tracking(|own| own.is_redirect_broken), 'R'),
+        (is_tracking(|own| own.mode == Mode::Broadcast), 'B'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),
         (client.unix, 'U'),

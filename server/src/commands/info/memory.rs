@@ -30,6 +30,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     if let Some(total) = process::system_memory_bytes() {
         text.memory("total_system_memory", total);
     }
+    write_scripts(call, text);
     let settings = call.state.config.settings();
     text.memory("maxmemory", settings.maxmemory_bytes);
     text.field("maxmemory_policy", "noeviction");
@@ -61,6 +62,27 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         ],
         0,
     );
+}
+
+/// What scripts take, which is not part of the above.
+fn write_scripts(call: &mut Call<'_>, text: &mut Text) {
+    let scripts = call.state.scripts.memory();
+    text.field("used_memory_lua", scripts.interpreter);
+    text.field("used_memory_vm_eval", scripts.interpreter);
+    text.memory_human("used_memory_lua", scripts.interpreter);
+    text.field("used_memory_scripts_eval", scripts.cache);
+    text.field("number_of_cached_scripts", scripts.count);
+    text.fields(
+        &[
+            "number_of_functions",
+            "number_of_libraries",
+            "used_memory_vm_functions",
+        ],
+        0,
+    );
+    text.memory("used_memory_vm_total", scripts.interpreter);
+    text.field("used_memory_functions", 0);
+    text.memory("used_memory_scripts", scripts.cache);
 }
 
 /// Processor time of the whole process, as far as the system tells.

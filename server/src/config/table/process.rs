@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("set-proc-title",                    YesNo,                        "yes",            Fixed,   Kept),
     row("proc-title-template",               Text(checks::title_template), "{title} {listen-addr} {server-mode}", Live, Kept),
     row("always-show-logo",                  YesNo,                        "no",             Fixed,   Kept),
-    row("locale-collate",                    Text(checks::any),            "",               Live,    Kept),
+    row("locale-collate",                    Text(checks::locale),         "",               Live,    Kept),
     row("ignore-warnings",                   Text(checks::any),            "",               Live,    Kept),
     row("busy-reply-threshold",              Int(0, i64::MAX),             "5000",           Live,    Kept).alias("lua-time-limit"),
     row("lua-enable-insecure-api",           YesNo,                        "no",             Guarded, Kept).hidden().alias("lua-enable-deprecated-api"),
