@@ -18,6 +18,7 @@ mod side;
 mod state;
 mod symbols;
 mod talk;
+mod texts;
 mod waits;
 mod wrong;
 

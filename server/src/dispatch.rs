@@ -88,10 +88,10 @@ pub(crate) fn execute(
             Step::Done
         }
         Err((spec, error)) => {
-            state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, &error, &mut reply);
+            let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
-            if is_shown && let Some(spec) = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+            if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
             }
@@ -115,19 +115,21 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: &CommandError,
+    error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
         state.discard(id);
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
-        let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
-        return reply.error(error.wire());
-    }
-    if aborts_transaction(error) {
+        ClientError::ExecAbortedBecause(reason).into()
+    } else {
+        error
+    };
+    if aborts_transaction(&error) {
         state.abort(id);
     }
+    state.stats.on_rejected(spec, &error);
     reply.error(error.wire());
 }
 

@@ -59,6 +59,9 @@ pub(crate) fn park(
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
+        if let Some(client) = state.clients.get_mut(held.client) {
+            client.is_let_go = true;
+        }
         state.resumed.push_back(Resumed::Held(held));
     }
 }
@@ -236,7 +239,12 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let over = match result {
         Ok(over) => over,
         Err(error) => {
-            state.stats.on_failed(parked.spec, &error);
+            match error {
+                CommandError::Client(ClientError::Unblocked) => {
+                    state.stats.on_rejected(Some(parked.spec), &error);
+                }
+                _ => state.stats.on_failed(parked.spec, &error),
+            }
             out.truncate(start);
             let version = state.clients.at(id).version;
             ReplyWriter::new(&mut out, version).error(error.wire());

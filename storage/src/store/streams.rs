@@ -293,6 +293,7 @@ impl Store {
         let (at, read) = self.work_on_group(db, key, |stream, now| {
             stream.read_new(group, consumer, count_max, tracking, now)
         })?;
+        self.stats.hits += 1;
         self.record_consumer(db, key, read.consumer_created);
         Ok((read, self.stream_at(db, at)?))
     }
@@ -314,6 +315,7 @@ impl Store {
         let (at, history) = self.work_on_group(db, key, |stream, now| {
             stream.read_history(group, consumer, after, count_max, now)
         })?;
+        self.stats.hits += 1;
         self.record_consumer(db, key, history.consumer_created);
         Ok((history, self.stream_at(db, at)?))
     }

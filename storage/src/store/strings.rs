@@ -131,6 +131,16 @@ impl Store {
         Ok(SetOutcome::Done)
     }
 
+    /// Adds a string under a key that is not there yet (DEBUG POPULATE), and returns whether it did. Nothing is said of
+    /// it but that the key is new.
+    pub fn populate(&mut self, db: usize, key: &[u8], value: &[u8]) -> bool {
+        let is_missing = self.locate(db, key).is_none();
+        if is_missing {
+            self.create(db, key, Value::String(StringValue::from_bytes(value)));
+        }
+        is_missing
+    }
+
     /// Deletes a string if it holds these bytes (DELIFEQ), and returns whether it did.
     ///
     /// # Errors
