@@ -156,7 +156,7 @@ fn assert_within(limits: Limits, outcome: &Outcome) {
 fn assert_framed_alike(wire: &[u8], limits: Limits, outcome: &Outcome) {
     let mut codec = Codec::new(limits);
     let mut buffer = BytesMut::from(wire);
-    // Those without arguments are passed over.
+    // Empty requests are passed over one by one.
     let mut requests = outcome.requests.iter().filter(|words| !words.is_empty());
     loop {
         let left = buffer.len();
