@@ -92,14 +92,36 @@ impl Stats {
         }
     }
 
+    /// A script answered an error, which may be that of a command and counted already. What others
+    /// made up may come in any number, so not all of it is told apart.
+    pub(crate) fn on_script_error(&mut self, spec: &'static Spec, text: &[u8], is_counted: bool) {
+        self.by_command.of(spec).counters.failed += 1;
+        if is_counted {
+            return;
+        }
+        let word = String::from_utf8_lossy(error_word(text));
+        let is_new = !self.by_error.contains_key(&*word);
+        if is_new && self.by_error.len() >= ERROR_WORDS_MAX {
+            return self.count_error(b"ERRORSTATS_OVERFLOW ");
+        }
+        self.count_error(text);
+    }
+
+    /// A script may not call a command; `spec` if it exists at all.
+    pub(crate) fn on_refused_in_script(&mut self, spec: Option<&'static Spec>, text: &[u8]) {
+        if let Some(spec) = spec {
+            self.by_command.of(spec).counters.rejected += 1;
+        }
+        self.count_error(text);
+    }
+
     fn on_error(&mut self, error: &CommandError) {
+        self.count_error(&error.wire());
+    }
+
+    fn count_error(&mut self, wire: &[u8]) {
         self.errors += 1;
-        let wire = error.wire();
-        let word = wire.iter().take(ERROR_WORD_BYTES_MAX);
-        let end = word.clone().position(|&byte| byte == b' ');
-        // One that is no word is counted with those that have none.
-        let word = end.map_or(&b"ERR"[..], |end| &wire[..end]);
-        let word = String::from_utf8_lossy(word);
+        let word = String::from_utf8_lossy(error_word(wire));
         match self.by_error.get_mut(&*word) {
             Some(count) => *count += 1,
             None => {
@@ -108,6 +130,16 @@ impl Stats {
         }
     }
 }
+
+/// The first word of an error. One that is no word is counted with those that have none.
+fn error_word(wire: &[u8]) -> &[u8] {
+    let mut start = wire.iter().take(ERROR_WORD_BYTES_MAX);
+    let end = start.position(|&byte| byte == b' ');
+    end.map_or(b"ERR", |end| &wire[..end])
+}
+
+/// So many words are told apart before those of scripts are not any more.
+const ERROR_WORDS_MAX: usize = 128;
 
 /// The counters of every command that was called.
 ///

@@ -15,6 +15,7 @@ use super::families::server;
 use super::families::setup;
 use super::families::streams;
 use super::families::strings;
+use super::families::tracking;
 use super::families::transactions;
 use super::families::watchers;
 use super::grammar::Words;
@@ -59,6 +60,7 @@ fn any_steps() -> BoxedStrategy<Vec<Step>> {
         (2, watched()),
         (8, one(pubsub::FORMS, [1, 2, 7, 1])),
         (6, one(connection::FORMS, [4, 3, 3, 1])),
+        (6, one(tracking::FORMS, [3, 4, 3, 0])),
         (8, one(server::FORMS, [6, 2, 2, 1])),
         (3, one(watchers::FORMS, [0, 0, 1, 9])),
         (2, silent().prop_map(|step| vec![step]).boxed()),

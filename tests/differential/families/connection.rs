@@ -21,7 +21,6 @@ pub(in super::super) const FORMS: &[&str] = &[
     "CLIENT LIST { [ID $client ...] [TYPE ( normal | pubsub | replica )] [NOT-NAME control] [FLAGS ( N | P | x | O | NP | Q )] }",
     "CLIENT ( NO-TOUCH | NO-EVICT | IMPORT-SOURCE ) ( ON | OFF | MAYBE )",
     "CLIENT CAPA ( redirect | nothing )",
-    "CLIENT CACHING ( YES | NO )",
     "CLIENT UNBLOCK ( 99999999 | $client | abc ) [( TIMEOUT | ERROR | NOTHING )]",
     "!CLIENT KILL ( ID 99999999 | USER nobody | 1.2.3.4:5 | NAME nobody | TYPE nothing | NOTHING 1 )",
     // Nobody kills the connection that looks at everything in the end.

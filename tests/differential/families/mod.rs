@@ -8,6 +8,7 @@ pub(super) mod server;
 pub(super) mod setup;
 pub(super) mod streams;
 pub(super) mod strings;
+pub(super) mod tracking;
 pub(super) mod transactions;
 pub(super) mod waiting;
 pub(super) mod watchers;
@@ -24,6 +25,7 @@ pub(super) const ALL: &[&[&str]] = &[
     setup::FORMS,
     streams::FORMS,
     strings::FORMS,
+    tracking::FORMS,
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,

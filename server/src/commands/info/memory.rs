@@ -30,6 +30,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     if let Some(total) = process::system_memory_bytes() {
         text.memory("total_system_memory", total);
     }
+    write_scripts(call, text);
     let settings = call.state.config.settings();
     text.memory("maxmemory", settings.maxmemory_bytes);
     text.field("maxmemory_policy", "noeviction");
@@ -63,8 +64,29 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     );
 }
 
+/// What scripts take, which is not part of the above.
+fn write_scripts(call: &mut Call<'_>, text: &mut Text) {
+    let scripts = call.state.scripts.memory();
+    text.field("used_memory_lua", scripts.interpreter);
+    text.field("used_memory_vm_eval", scripts.interpreter);
+    text.memory_human("used_memory_lua", scripts.interpreter);
+    text.field("used_memory_scripts_eval", scripts.cache);
+    text.field("number_of_cached_scripts", scripts.count);
+    text.fields(
+        &[
+            "number_of_functions",
+            "number_of_libraries",
+            "used_memory_vm_functions",
+        ],
+        0,
+    );
+    text.memory("used_memory_vm_total", scripts.interpreter);
+    text.field("used_memory_functions", 0);
+    text.memory("used_memory_scripts", scripts.cache);
+}
+
 /// Processor time of the whole process, as far as the system tells.
-pub(super) fn write_cpu(_: &mut Call<'_>, text: &mut Text) {
+pub(super) fn write_cpu(call: &mut Call<'_>, text: &mut Text) {
     let Some(used) = process::processor_time() else {
         return;
     };
@@ -73,6 +95,20 @@ pub(super) fn write_cpu(_: &mut Call<'_>, text: &mut Text) {
     text.fields(
         &["used_cpu_sys_children", "used_cpu_user_children"],
         "0.000000",
+    );
+    // Only commands are known to be the work of this server and not of another in the process.
+    call.state.settle_times();
+    let nanos: u64 = call
+        .state
+        .stats
+        .by_command
+        .iter()
+        .map(|(_, stats, _)| stats.nanos)
+        .sum();
+    let micros = nanos / 1_000;
+    text.field(
+        "used_active_time_main_thread",
+        format_args!("{}.{:06}", micros / 1_000_000, micros % 1_000_000),
     );
 }
 

@@ -19,24 +19,21 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
-    text.fields(&["evicted_keys", "evicted_clients", "evicted_scripts"], 0);
+    text.fields(&["evicted_keys", "evicted_clients"], 0);
+    text.field("evicted_scripts", state.scripts.evicted());
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
     text.field("pubsub_patterns", state.pubsub.patterns.len());
     text.field("pubsubshard_channels", state.pubsub.shards.len());
     text.fields(
-        &[
-            "latest_fork_usec",
-            "total_forks",
-            "migrate_cached_sockets",
-            "tracking_total_keys",
-            "tracking_total_items",
-            "tracking_total_prefixes",
-            "unexpected_error_replies",
-        ],
+        &["latest_fork_usec", "total_forks", "migrate_cached_sockets"],
         0,
     );
+    text.field("tracking_total_keys", state.caches.keys().len());
+    text.field("tracking_total_items", state.caches.keys().items());
+    text.field("tracking_total_prefixes", state.caches.prefix_count());
+    text.field("unexpected_error_replies", 0);
     text.field("total_error_replies", stats.errors);
     text.field(
         "client_query_buffer_limit_disconnections",
