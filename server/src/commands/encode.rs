@@ -6,6 +6,7 @@ use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
+use tailrace_storage::Text;
 
 /// The ID of an entry.
 #[inline]
@@ -21,7 +22,10 @@ pub(super) fn entry(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
     reply.array(entry.field_count() * 2);
     for (name, value) in entry.fields() {
         part(reply, name);
-        part(reply, value);
+        match value {
+            Text::Part(value) => part(reply, value),
+            Text::Packed(value) => reply.bulk_of(value.len(), |out| value.append_to(out)),
+        }
     }
 }
 
