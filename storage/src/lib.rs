@@ -31,6 +31,7 @@ mod range;
 mod rng;
 mod run;
 mod slot;
+mod slots;
 mod store;
 mod stream;
 mod strings;

@@ -35,7 +35,7 @@ impl Pending {
         visitor: &mut impl Visitor,
     ) -> Option<StreamId> {
         for at in start..self.runs[run].slots().len() {
-            let slot = self.runs[run].slots()[at];
+            let slot = self.runs[run].slots().get(at);
             if !slot.is_live() {
                 continue;
             }
@@ -46,7 +46,7 @@ impl Pending {
                     debug_assert_eq!(new.id, entry.id);
                     self.count_out(&slot);
                     let new = self.count_in(new);
-                    self.runs[run].replace(at, new);
+                    self.change(run, |run| run.replace(at, new));
                 }
                 Verdict::Remove => {
                     self.runs[run].kill(at);
@@ -104,7 +104,7 @@ impl RunFacts {
 
     fn of(run: &Run, start: usize) -> Self {
         Self {
-            first: run.slots()[start].id,
+            first: run.slots().id(start),
             last: run.last(),
             count: run.live_from(start),
             oldest: run.oldest(),
