@@ -21,6 +21,7 @@ mod listpack_size;
 mod log;
 #[cfg(test)]
 mod log_model;
+mod lookup;
 mod names;
 mod node;
 mod offsets;
@@ -54,6 +55,7 @@ pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
 pub use integer::Digits;
 pub use log::Log;
+pub use lookup::Lookup;
 pub use node::NodeLimits;
 pub use pack::Packed;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};

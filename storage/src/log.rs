@@ -302,7 +302,7 @@ impl Log {
     }
 
     /// Returns the position of the first entry, deleted or not, whose ID is not below this one.
-    fn seek(&self, id: StreamId) -> Position {
+    pub(crate) fn seek(&self, id: StreamId) -> Position {
         let index = self.node_of(id);
         match self.nodes.get(index) {
             Some(slot) if slot.base < id => Position {

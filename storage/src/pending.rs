@@ -236,7 +236,12 @@ impl Pending {
                 self.count_out(&old);
             }
             let slot = self.count_in(entry);
-            self.change(run, |run| run.replace(at, slot));
+            self.change(run, |run| {
+                run.replace(at, slot);
+                if old.is_live() && old.delivered_at == run.oldest() {
+                    run.tighten();
+                }
+            });
             return replaced;
         }
         let slot = self.count_in(entry);

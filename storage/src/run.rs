@@ -65,16 +65,13 @@ impl Run {
         self.cover(slot);
     }
 
-    /// Replaces the slot with the same ID, living or dead.
+    /// Replaces the slot with the same ID, living or dead. The summary may get loose.
     pub(crate) fn replace(&mut self, at: usize, slot: Slot) {
         let old = self.slots.get(at);
         debug_assert_eq!(old.id, slot.id);
         self.slots.set(at, slot);
         self.live += u32::from(!old.is_live());
         self.cover(slot);
-        if old.is_live() && old.delivered_at == self.oldest && slot.delivered_at > self.oldest {
-            self.tighten();
-        }
     }
 
     /// Marks the entry at this place as gone.

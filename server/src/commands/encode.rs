@@ -64,8 +64,9 @@ pub(super) fn range_reversed(
 /// Entries that the log has, in the order of `ids`.
 pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
     reply.array(ids.len());
+    let mut lookup = stream.log().lookup();
     for &id in ids {
-        let found = stream.log().get(id).expect("the log has what was claimed");
+        let found = lookup.get(id).expect("the log has what was claimed");
         entry(reply, &found);
     }
 }

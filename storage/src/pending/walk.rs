@@ -34,6 +34,7 @@ impl Pending {
         start: usize,
         visitor: &mut impl Visitor,
     ) -> Option<StreamId> {
+        let (mut stopped, mut changed) = (None, false);
         for at in start..self.runs[run].slots().len() {
             let slot = self.runs[run].slots().get(at);
             if !slot.is_live() {
@@ -47,16 +48,22 @@ impl Pending {
                     self.count_out(&slot);
                     let new = self.count_in(new);
                     self.change(run, |run| run.replace(at, new));
+                    changed = true;
                 }
                 Verdict::Remove => {
                     self.runs[run].kill(at);
                     self.count_out(&slot);
                 }
-                Verdict::Stop => return Some(entry.id),
+                Verdict::Stop => {
+                    stopped = Some(entry.id);
+                    break;
+                }
             }
         }
-        self.runs[run].tighten();
-        None
+        if changed || stopped.is_none() {
+            self.runs[run].tighten();
+        }
+        stopped
     }
 }
 
