@@ -304,7 +304,7 @@ impl State {
         }
         client.active_at = now.mono;
         client.bytes_out += client.out.len() as u64;
-        self.stats.bytes_out += client.out.len() as u64;
+        self.stats.on_write(client.out.len());
         let link = Arc::clone(&client.link);
         let waiting = link.enqueue(&mut client.out);
         self.limit_output(id, waiting, now.mono);
