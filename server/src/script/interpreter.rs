@@ -14,6 +14,7 @@ use mlua::Value;
 use mlua::chunk::ChunkMode;
 use tailrace_storage::Compat;
 
+use super::cache::Sha;
 use super::host;
 use super::host::Shared;
 use super::raised;
@@ -33,6 +34,8 @@ pub(super) struct Interpreter {
     pub(super) server: Table,
     /// What is shown as `_G`.
     pub(super) globals: Table,
+    /// What was compiled, by digest. Only so much may be kept outside of Lua as its stack holds.
+    scripts: Table,
     compile: Function,
     run: Function,
     clean: Function,
@@ -57,6 +60,7 @@ impl Interpreter {
             next: world.raw_get("next")?,
             server: world.raw_get("server")?,
             globals: world.raw_get("globals")?,
+            scripts: lua.create_table()?,
             compile: world.raw_get("compile")?,
             run: world.raw_get("run")?,
             clean: world.raw_get("clean")?,
@@ -66,14 +70,30 @@ impl Interpreter {
     }
 
     /// Compiles the text of a script; otherwise what is wrong with it.
-    pub(super) fn compile(&self, text: &[u8]) -> Result<std::result::Result<Function, Vec<u8>>> {
+    pub(super) fn compile(
+        &self,
+        sha: &Sha,
+        text: &[u8],
+    ) -> Result<std::result::Result<(), Vec<u8>>> {
         let text = self.lua.create_string(text)?;
         let (script, error): (Option<Function>, Option<LuaString>) = self.compile.call(text)?;
-        Ok(script.ok_or_else(|| error.map_or_else(Vec::new, |error| error.as_bytes().to_vec())))
+        let Some(script) = script else {
+            let error = error.map(|error| error.as_bytes().to_vec());
+            return Ok(Err(error.unwrap_or_default()));
+        };
+        self.scripts.raw_set(self.lua.create_string(sha)?, script)?;
+        Ok(Ok(()))
+    }
+
+    /// Drops a script.
+    pub(super) fn forget(&self, sha: &Sha) -> Result<()> {
+        self.scripts
+            .raw_set(self.lua.create_string(sha)?, Value::Nil)
     }
 
     /// Runs a script. Gives whether it came to its end, and what it returned or raised.
-    pub(super) fn run(&self, script: &Function) -> Result<(bool, Value)> {
+    pub(super) fn run(&self, sha: &Sha) -> Result<(bool, Value)> {
+        let script: Function = self.scripts.raw_get(self.lua.create_string(sha)?)?;
         self.run.call(script)
     }
 

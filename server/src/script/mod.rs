@@ -85,10 +85,13 @@ impl Scripts {
             return Err(ScriptError::NoEngine(header.engine));
         }
         let interpreter = self.interpreter().map_err(|error| broken(&error))?;
-        let compiled = interpreter.compile(header.code);
+        let compiled = interpreter.compile(&sha, header.code);
         let compiled = compiled.map_err(|error| broken(&error))?;
-        let function = compiled.map_err(ScriptError::Compile)?;
-        self.cache.insert(sha, text, header.flags, function, stays);
+        compiled.map_err(ScriptError::Compile)?;
+        if let Some(gone) = self.cache.insert(sha, text, header.flags, stays) {
+            let interpreter = self.interpreter().map_err(|error| broken(&error))?;
+            interpreter.forget(&gone).map_err(|error| broken(&error))?;
+        }
         Ok(sha)
     }
 

@@ -57,8 +57,6 @@ pub(crate) fn run(
     let (id, spec) = (call.id, call.spec);
     let rules = Rules::of(call, job)?;
     let scripts = &mut call.state.scripts;
-    let script = scripts.cache.get(&job.sha).ok_or(ScriptError::NoScript)?;
-    let script = script.function.clone();
     let mut interpreter = scripts.interpreter.take().ok_or(ScriptError::NoScript)?;
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
@@ -70,7 +68,7 @@ pub(crate) fn run(
         has_written: false,
         out: Vec::new(),
     };
-    let done = execute(&mut interpreter, &script, job, &mut run, reply, &mut errors);
+    let done = execute(&mut interpreter, job, &mut run, reply, &mut errors);
     let State {
         scripts, clients, ..
     } = &mut *call.state;
@@ -97,7 +95,6 @@ pub(crate) fn run(
 
 fn execute(
     interpreter: &mut Interpreter,
-    script: &mlua::Function,
     job: &Job<'_>,
     run: &mut Run<'_>,
     reply: &mut ReplyWriter<'_>,
@@ -127,7 +124,7 @@ fn execute(
         })?;
         server.raw_set("call", raising)?;
         server.raw_set("pcall", keeping)?;
-        interpreter.run(script)
+        interpreter.run(&job.sha)
     });
     let (is_done, value) = result.map_err(|error| broken(&error))?;
     if !is_done {
