@@ -13,6 +13,8 @@ use crate::request::Span;
 ///   anything else for that.
 /// - In single quotes `\'` is a quote, and every other byte is itself.
 /// - A word goes on after a closing quote: `"a"b` is `ab`.
+/// - The byte 0xFF stands in a word only as `\xff`; sent as it is, it is left out, as the model does
+///   (where it is the number that means "no byte").
 ///
 /// # Errors
 ///
@@ -40,7 +42,7 @@ fn take_word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], Pro
             b'\'' => take_single_quoted(tail, word)?,
             b' ' | b'\t' | b'\r' | b'\n' => return Ok(tail),
             byte => {
-                word.push(*byte);
+                push_plain(word, *byte);
                 tail
             }
         };
@@ -62,13 +64,15 @@ fn take_double_quoted<'a>(
             [b'\\', b'x', high, low, tail @ ..]
                 if !tail.is_empty() && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
             {
-                (hex_value(*high) << 4 | hex_value(*low), tail)
+                word.push(hex_value(*high) << 4 | hex_value(*low));
+                rest = tail;
+                continue;
             }
             [b'\\', escaped, tail @ ..] if !tail.is_empty() => (unescape(*escaped), tail),
             [b'"', tail @ ..] => return Ok(tail),
             [byte, tail @ ..] => (*byte, tail),
         };
-        word.push(byte);
+        push_plain(word, byte);
         rest = tail;
     }
 }
@@ -85,8 +89,15 @@ fn take_single_quoted<'a>(
             [b'\'', tail @ ..] => return Ok(tail),
             [byte, tail @ ..] => (*byte, tail),
         };
-        word.push(byte);
+        push_plain(word, byte);
         rest = tail;
+    }
+}
+
+/// Appends a byte that stands for itself, unless it is the one that cannot.
+fn push_plain(word: &mut Vec<u8>, byte: u8) {
+    if byte != 0xff {
+        word.push(byte);
     }
 }
 
@@ -116,7 +127,7 @@ mod tests {
     /// Each was sent to the reference behind ECHO.
     #[test]
     fn words_are_split_as_the_reference_splits_them() {
-        let cases: [(&[u8], &[&[u8]]); 17] = [
+        let cases: [(&[u8], &[&[u8]]); 22] = [
             (b"", &[]),
             (b" \t\x0b\x0c\r ", &[]),
             (b"a b", &[b"a", b"b"]),
@@ -129,7 +140,13 @@ mod tests {
             (br#""\n\r\t\b\a\q\\\"""#, &[b"\n\r\t\x08\x07q\\\""]),
             (br#""\x00\xfF\x4""#, &[b"\x00\xffx4"]),
             (br"'\n\''", &[b"\\n'"]),
-            (b"\xff\xfe", &[b"\xff\xfe"]),
+            (b"\xfe\x80", &[b"\xfe\x80"]),
+            // The byte that the reference cannot tell from none.
+            (b"\xff\xfe", &[b"\xfe"]),
+            (b"a\xff \xff", &[b"a", b""]),
+            (b"\"a\xff\"", &[b"a"]),
+            (b"\"a\\\xff\"", &[b"a"]),
+            (b"'a\xff'", &[b"a"]),
             // An escape needs something behind it; here the quote has to be closed.
             (br#""\""#, &[b"\\"]),
             (br#""\x41""#, &[b"A"]),

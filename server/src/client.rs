@@ -11,6 +11,7 @@ use tailrace_storage::WaiterId;
 use crate::link::Link;
 use crate::pubsub::Subscriptions;
 use crate::spec::Spec;
+use crate::tracking::Tracking;
 use crate::transaction::Transaction;
 use crate::transaction::Watches;
 
@@ -20,6 +21,14 @@ pub struct ClientId {
     /// What `CLIENT ID` says; starts at 1.
     pub number: u64,
     slot: u32,
+}
+
+#[cfg(test)]
+impl ClientId {
+    /// A name for tests of what does not look into the table.
+    pub(crate) fn of_test(number: u64) -> Self {
+        Self { number, slot: 0 }
+    }
 }
 
 /// Whether a client hears replies.
@@ -72,6 +81,8 @@ pub struct Client {
     pub no_evict: bool,
     /// `CLIENT NO-TOUCH`.
     pub no_touch: bool,
+    /// `CLIENT IMPORT-SOURCE`.
+    pub import_source: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
     /// `READONLY`.
@@ -88,6 +99,8 @@ pub struct Client {
     pub watches: Watches,
     /// Channels and patterns it listens to.
     pub subscriptions: Subscriptions,
+    /// What it asked for with `CLIENT TRACKING`, if it ever did.
+    pub tracking: Option<Box<Tracking>>,
     /// The command that waits, if one does.
     pub waiter: Option<WaiterId>,
     /// The gate holds its command.
@@ -98,6 +111,9 @@ pub struct Client {
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
+    /// Closing, but it wanted no replies, and as in the reference nothing closes a connection on which
+    /// nothing is written: it stays until it leaves or is ended, and is not heard meanwhile.
+    pub is_unheard: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.

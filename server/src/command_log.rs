@@ -10,6 +10,7 @@ use tailrace_storage::UnixMicros;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
+use crate::commands::hello;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -198,19 +199,18 @@ fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
     args
 }
 
-/// Whether an argument is a password, which must not show up where others can read it.
+/// Whether an argument is a password, which must not show up where others can read it. Commands that
+/// are refused before anything is taken for a password are shown whole, as the reference shows them.
 pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> bool {
     let word = |at: usize| request.get(at).unwrap_or_default();
     let is = |at: usize, name: &str| word(at).eq_ignore_ascii_case(name.as_bytes());
     if is(0, "auth") {
-        return index > 0;
+        return index > 0 && request.len() <= 3;
     }
     if is(0, "hello") {
-        // HELLO version AUTH user password
-        let follows = |back: usize| index > back && is(index - back, "auth");
-        return follows(1) || follows(2);
+        return hello::is_secret(request, index);
     }
-    let is_value = index >= 3 && index % 2 == 1;
+    let is_value = index >= 3 && index % 2 == 1 && request.len().is_multiple_of(2);
     is(0, "config") && is(1, "set") && is_value && config.is_secret(word(index - 1))
 }
 

@@ -23,6 +23,7 @@ use crate::serve;
 use crate::spec::Flags;
 use crate::spec::Spec;
 use crate::state::State;
+use crate::tracking;
 
 /// What became of a command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,6 +51,14 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
+    if request.is_empty() {
+        // As good as any for `CLIENT REPLY SKIP`.
+        finish(state, id, start, out);
+        return Outcome {
+            step: Step::Done,
+            ran: None,
+        };
+    }
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
@@ -74,6 +83,8 @@ pub(crate) fn execute(
             let client = state.clients.at(id);
             tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
+            // At once: not even what was asked before is answered any more.
+            client.link.kill();
             Step::Done
         }
         Err((spec, error)) => {
@@ -93,7 +104,7 @@ pub(crate) fn execute(
         // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
         Step::Waits => {
             state.clients.at(id).argument_bytes = request.byte_len();
-            out.append(&mut state.deferred);
+            append_deferred(state, id, out);
         }
     }
     Outcome { step, ran }
@@ -123,17 +134,28 @@ fn refuse(
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
 pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let client = state.clients.at(id);
-    match client.reply_mode {
-        ReplyMode::On => {}
-        ReplyMode::Off => out.truncate(start),
-        ReplyMode::Skip => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::On;
-        }
-        ReplyMode::SkipNext => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::Skip;
-        }
+    if client.reply_mode != ReplyMode::On {
+        out.truncate(start);
+        client.is_unheard = client.closing && start == 0 && client.unsent_bytes() == 0;
+        client.reply_mode = match client.reply_mode {
+            ReplyMode::Skip => ReplyMode::On,
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            mode => mode,
+        };
+    }
+    if client.tracking.is_some() {
+        tracking::end_choice(client);
+    }
+    append_deferred(state, id, out);
+}
+
+/// Puts the pushes for the caller behind the reply to its command: first messages, then what it is to drop
+/// from its cache.
+fn append_deferred(state: &mut State, id: ClientId, out: &mut Vec<u8>) {
+    if state.caches.has_pending() {
+        let caller = state.caller.replace(id);
+        state.send_pending_invalidations(id);
+        state.caller = caller;
     }
     if !state.deferred.is_empty() {
         out.append(&mut state.deferred);
@@ -152,6 +174,7 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
@@ -178,6 +201,10 @@ pub(crate) fn run(
     };
     if state.store.has_changes() {
         state.publish_events();
+    }
+    let client = state.clients.at(id);
+    if client.tracking.is_some() && spec.flags.has(Flags::READONLY) {
+        state.remember_keys(id, spec, request);
     }
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);

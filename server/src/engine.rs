@@ -43,7 +43,8 @@ pub struct Engine {
 pub(crate) enum Verdict {
     /// Go on with the next requests.
     Open,
-    /// A command waits: read, and ask again when woken or when something was read.
+    /// A command waits, or the client is not heard any more: read, and ask again when woken or when
+    /// something was read.
     Waiting,
     /// Send what is queued, then close.
     Closing,
@@ -56,6 +57,8 @@ pub(crate) struct Executed {
     /// taken.
     pub(crate) count: usize,
     pub(crate) verdict: Verdict,
+    /// Whether the client is sent anything by that.
+    pub(crate) has_replied: bool,
     /// What the client may send from now on; nothing if it is gone.
     pub(crate) limits: Option<InputLimits>,
 }
@@ -65,15 +68,16 @@ impl Executed {
     const GONE: Self = Self {
         count: 0,
         verdict: Verdict::Closing,
+        has_replied: false,
         limits: None,
     };
 }
 
 impl Verdict {
     pub(crate) fn of(client: &Client) -> Self {
-        if client.closing {
+        if client.closing && !client.is_unheard {
             Self::Closing
-        } else if client.is_blocked() {
+        } else if client.is_blocked() || client.is_unheard {
             Self::Waiting
         } else {
             Self::Open
@@ -179,7 +183,7 @@ impl Engine {
             let Some(client) = state.clients.get_mut(id) else {
                 return GONE;
             };
-            if client.is_blocked() {
+            if client.is_blocked() || client.is_unheard {
                 state.remove_client(id);
                 return GONE;
             }
@@ -187,11 +191,17 @@ impl Engine {
         })
     }
 
-    /// Answers a breach of the protocol. The connection is to be closed after it.
-    pub(crate) fn on_protocol_error(&self, id: ClientId, error: ProtocolError) {
+    /// Answers a breach of the protocol, and says what is to become of the connection: it is closed,
+    /// unless its client wanted no replies and nothing `is_sent` to it.
+    pub(crate) fn on_protocol_error(
+        &self,
+        id: ClientId,
+        error: ProtocolError,
+        is_sent: bool,
+    ) -> Verdict {
         self.with(|state, _| {
             let Some(client) = state.clients.get_mut(id) else {
-                return;
+                return Verdict::Closing;
             };
             tracing::debug!("{client} broke the protocol: {error}");
             client.closing = true;
@@ -199,8 +209,11 @@ impl Engine {
                 let mut reply = ReplyWriter::new(&mut client.out, client.version);
                 reply.error(error.message());
                 state.touch(id);
+            } else {
+                client.is_unheard = !is_sent && client.unsent_bytes() == 0;
             }
-        });
+            Verdict::of(state.clients.at(id))
+        })
     }
 
     /// Does what has become due.
@@ -280,6 +293,7 @@ impl Engine {
         let client = state.clients.at(id);
         let verdict = Verdict::of(client);
         client.out = std::mem::take(&mut replies.out);
+        let has_replied = !client.out.is_empty();
         let rest = &input[batch.input_bytes(count)..];
         if verdict == Verdict::Waiting {
             client.set_backlog(rest);
@@ -290,6 +304,7 @@ impl Engine {
         Executed {
             count,
             verdict,
+            has_replied,
             limits: Some(limits),
         }
     }
@@ -359,8 +374,8 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, the caller's first,
-    /// and tells those who wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
+    /// wait for a deadline before `deadline` or for the end.
     fn release(
         &self,
         mut guard: MutexGuard<'_, State>,
@@ -368,13 +383,26 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.caches.is_observing() {
+            guard.settle_caches();
+        }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
         drop(guard);
-        for link in own.iter().chain(&links) {
+        // Few are written to at once, before the caller, since they have waited longer. Where there are
+        // many, more may come for them before their tasks have their turn, and one write then sends it all.
+        // What time has done is written when this returns, to however many.
+        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
+        if are_few {
+            links.iter().for_each(|link| link.flush());
+        }
+        if let Some(link) = own {
             link.flush();
+        }
+        if !are_few {
+            links.iter().for_each(|link| link.wake());
         }
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
@@ -395,6 +423,9 @@ fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
         verdict => (verdict, std::mem::take(&mut client.backlog)),
     }
 }
+
+/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
+const WRITTEN_AT_ONCE_MAX: usize = 16;
 
 /// The replies to a batch while it is executed.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tailrace_server::Builder;
 use tailrace_server::Config;
@@ -86,17 +87,34 @@ fn serve(
         if has_log_file {
             tracing::info!("{ready}");
         }
-        tokio::select! {
-            _ = terminate.recv() => tracing::info!("SIGTERM: answering what was read, then ending"),
-            _ = interrupt.recv() => tracing::info!("SIGINT: answering what was read, then ending"),
-            () = server.ended() => tracing::info!("SHUTDOWN: answering what was read, then ending"),
-        }
+        let why = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+            () = server.ended() => "SHUTDOWN",
+            () = give_memory_back() => unreachable!("this goes on for as long as the server runs"),
+        };
+        tracing::info!("{why}: answering what was read, then ending");
         supervisor.on_stopping();
         server.stop().await;
         tracing::info!("ended");
         Ok(())
     })
 }
+
+/// Lets the allocator return what has been free for a while, over and over.
+///
+/// It looks for that when a thread ends, or after very many allocations, which a server that was emptied may
+/// never make again.
+async fn give_memory_back() {
+    loop {
+        tokio::time::sleep(GIVES_BACK_EVERY).await;
+        // Without a thread nothing is lost but time.
+        let _ = std::thread::Builder::new().spawn(|| drop(std::hint::black_box(Box::new(0))));
+    }
+}
+
+/// As long as the allocator keeps what is free, in case that it is needed again.
+const GIVES_BACK_EVERY: Duration = Duration::from_secs(1);
 
 /// One line that a test can wait for.
 fn ready(server: &Server) -> String {

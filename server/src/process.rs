@@ -28,6 +28,14 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     kilobytes(&status, "VmRSS:")
 }
 
+/// What the system shows of the process's memory, line by line: sizes and what they are made of.
+pub(crate) fn memory_lines() -> Vec<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_about_memory = |line: &&str| line.starts_with("Vm") || line.starts_with("Rss");
+    let lines = status.lines().filter(is_about_memory);
+    lines.map(|line| line.replace('\t', " ")).collect()
+}
+
 /// The memory of the host.
 pub(crate) fn system_memory_bytes() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;

@@ -132,6 +132,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -163,6 +164,36 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
+/// Before a stream gets another place, or a copy: what attempts in vain did to the consumers that wait
+/// for it becomes their own, and goes with them.
+pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
+    for group in state.waits.groups(db, key) {
+        for consumer in state.waits.consumers(db, key, &group) {
+            // Neither may be there: nobody has looked yet.
+            let _ = state.store.end_wait(db, key, &group, consumer);
+        }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
+    {
+        return;
+    }
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
+    }
+}
+
 type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
     + 'a;
 
@@ -190,6 +221,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);

@@ -138,7 +138,8 @@ impl Builder {
             stop: CancellationToken::new(),
             runtime: Handle::current(),
         };
-        let unix_path = sockets.listen(&acceptor)?;
+        let (listening, unix_path) = sockets.listen(&acceptor)?;
+        engine.with(|state, _| state.listening = Some(listening));
         let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
         Ok(Server {
             acceptor,
@@ -171,7 +172,7 @@ impl Server {
         }
     }
 
-    /// The first address that it listens on.
+    /// The first address that it listened on when it started.
     ///
     /// # Panics
     ///
@@ -183,7 +184,7 @@ impl Server {
             .expect("the server listens on a TCP port")
     }
 
-    /// All TCP addresses that it listens on.
+    /// All TCP addresses that it listened on when it started.
     pub fn addrs(&self) -> &[SocketAddr] {
         &self.addrs
     }

@@ -27,6 +27,7 @@ use crate::config::Config;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
+use crate::listening::Listening;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -36,6 +37,7 @@ use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
+use crate::tracking::Caches;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -62,6 +64,8 @@ pub struct State {
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
     pub monitors: Vec<ClientId>,
+    /// Who may have cached which key.
+    pub caches: Caches,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -106,6 +110,8 @@ pub struct State {
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
     pub(crate) touched_bytes: usize,
+    /// Where clients come from.
+    pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
 }
@@ -126,7 +132,7 @@ pub(crate) struct Parked {
 pub(crate) struct Memory {
     /// What keys and values take.
     pub(crate) data: u64,
-    /// What the clients take.
+    /// What the clients take, and what is remembered of what they cached.
     pub(crate) clients: u64,
     /// The most that both took so far.
     pub(crate) peak: u64,
@@ -147,6 +153,7 @@ impl State {
             latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
+            caches: Caches::default(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
@@ -169,6 +176,7 @@ impl State {
             request_bytes: 0,
             reply_start: Mark::default(),
             touched_bytes: 0,
+            listening: None,
             set_log_level: None,
         }
     }
@@ -182,9 +190,8 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
+        store.is_importing = settings.import_mode;
         store.compat = settings.compat;
-        let is_notifying = settings.notify_keyspace_events.is_active();
-        self.store.set_record_all(is_notifying);
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
@@ -202,6 +209,15 @@ impl State {
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
+        self.record_changes();
+    }
+
+    /// Lets storage write down the changes of all keys if anybody may have to hear of them.
+    pub(crate) fn record_changes(&mut self) {
+        let settings = self.config.settings();
+        let is_notifying = settings.notify_keyspace_events.is_active();
+        self.store
+            .set_record_all(is_notifying || self.caches.observes());
     }
 
     /// Acts on the gate having been closed or opened, or on its time having come.
@@ -257,6 +273,7 @@ impl State {
         }
         self.discard(id);
         self.unsubscribe_all(id);
+        self.stop_tracking(id);
         self.stop_monitoring(id);
         let client = self.clients.remove(id)?;
         tracing::debug!("{client} left");
@@ -293,7 +310,8 @@ impl State {
 
     /// The memory that this server takes now, which may be the most so far.
     pub(crate) fn memory(&mut self) -> Memory {
-        let clients: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let own: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let clients = own + self.caches.keys().bytes();
         let (data, clients) = (self.store.bytes() as u64, clients as u64);
         self.peak_bytes = self.peak_bytes.max(data + clients);
         Memory {
@@ -315,6 +333,7 @@ impl State {
         });
         [
             expiry,
+            self.remembers_too_many_keys().then_some(now.mono),
             self.waits.next_deadline(),
             self.gate.deadline(),
             self.upkeep_at,

@@ -49,6 +49,8 @@ pub enum Event {
     Append,
     /// A part of a string was overwritten.
     Setrange,
+    /// Bits of a string were set.
+    Setbit,
     /// A number was added to a string.
     Incrby,
     /// A fraction was added to a string.
@@ -61,6 +63,8 @@ pub enum Event {
     Persist,
     /// The key was removed because it was due.
     Expired,
+    /// The key was removed because somebody set its deadline to the past.
+    Outdated,
     /// The key was renamed to another.
     RenameFrom,
     /// Another key was renamed to this one.
@@ -128,12 +132,13 @@ impl Event {
             Self::Set => "set",
             Self::Append => "append",
             Self::Setrange => "setrange",
+            Self::Setbit => "setbit",
             Self::Incrby => "incrby",
             Self::Incrbyfloat => "incrbyfloat",
             Self::Del => "del",
             Self::Expire => "expire",
             Self::Persist => "persist",
-            Self::Expired => "expired",
+            Self::Expired | Self::Outdated => "expired",
             Self::RenameFrom => "rename_from",
             Self::RenameTo => "rename_to",
             Self::CopyTo => "copy_to",
@@ -158,9 +163,12 @@ impl Event {
             | Self::XgroupDelconsumer
             | Self::XgroupDestroy
             | Self::XgroupSetid => EventClass::Stream,
-            Self::Set | Self::Append | Self::Setrange | Self::Incrby | Self::Incrbyfloat => {
-                EventClass::String
-            }
+            Self::Set
+            | Self::Append
+            | Self::Setrange
+            | Self::Setbit
+            | Self::Incrby
+            | Self::Incrbyfloat => EventClass::String,
             Self::Del
             | Self::Expire
             | Self::Persist
@@ -169,7 +177,7 @@ impl Event {
             | Self::CopyTo
             | Self::MoveFrom
             | Self::MoveTo => EventClass::Generic,
-            Self::Expired => EventClass::Expired,
+            Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
                 EventClass::Silent
             }
@@ -194,6 +202,19 @@ impl Event {
         )
     }
 
+    /// Returns whether clients that cached the key have to drop it.
+    ///
+    /// [`Event::New`] and [`Event::Overwritten`] do not, as what did it follows: only a stream that XGROUP CREATE made
+    /// shows in nothing else. When databases are emptied or swapped, clients hear that or nothing.
+    #[must_use]
+    pub const fn invalidates(self) -> bool {
+        self.breaks_watch()
+            && !matches!(
+                self,
+                Self::New | Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn
+            )
+    }
+
     /// Returns what this event means for readers that wait for the key.
     #[must_use]
     pub const fn signal(self) -> Signal {
@@ -209,6 +230,7 @@ impl Event {
             | Self::XgroupDestroy
             | Self::Del
             | Self::Expired
+            | Self::Outdated
             | Self::RenameFrom
             | Self::MoveFrom
             | Self::Flushed

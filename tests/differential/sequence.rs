@@ -13,6 +13,7 @@ use super::families::pubsub;
 use super::families::setup;
 use super::families::streams;
 use super::families::strings;
+use super::families::tracking;
 use super::families::transactions;
 use super::grammar::Words;
 use super::grammar::one_of;
@@ -52,6 +53,7 @@ fn any_step() -> BoxedStrategy<Step> {
         (5, step(transactions::FORMS, [6, 3, 1])),
         (4, step(pubsub::FORMS, [1, 2, 7])),
         (3, step(connection::FORMS, [4, 3, 3])),
+        (3, step(tracking::FORMS, [3, 4, 3])),
     ])
     .boxed()
 }

@@ -228,7 +228,7 @@ fn delete(site: &mut Site<'_>, entries: u64) -> Result<(), Fault> {
     reason = "what a server does by itself takes real time"
 )]
 fn settle() {
-    thread::sleep(Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(3));
 }
 
 /// Names of integers, and what they are below.

@@ -4,6 +4,11 @@ mod acl;
 mod append;
 mod asking;
 mod auth;
+mod bit_args;
+mod bitcount;
+mod bitfield;
+mod bitop;
+mod bitpos;
 mod client;
 mod cluster;
 mod clusterscan;
@@ -26,12 +31,13 @@ mod expire;
 mod expiry_args;
 mod flush;
 mod get;
+mod getbit;
 mod getdel;
 mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod hello;
+pub(crate) mod hello;
 mod incr;
 mod incrbyfloat;
 mod info;
@@ -115,6 +121,11 @@ pub static COMMANDS: &[&Spec] = &[
     &append::SPEC,
     &asking::SPEC,
     &auth::SPEC,
+    &bitcount::SPEC,
+    &bitfield::BITFIELD,
+    &bitfield::BITFIELD_RO,
+    &bitop::SPEC,
+    &bitpos::SPEC,
     &client::SPEC,
     &cluster::SPEC,
     &clusterscan::SPEC,
@@ -143,6 +154,8 @@ pub static COMMANDS: &[&Spec] = &[
     &flush::FLUSHALL,
     &flush::FLUSHDB,
     &get::SPEC,
+    &getbit::GETBIT,
+    &getbit::SETBIT,
     &getdel::SPEC,
     &getex::SPEC,
     &getrange::GETRANGE,

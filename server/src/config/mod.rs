@@ -150,6 +150,16 @@ impl Config {
     }
 }
 
+/// Two are equal if every directive shows the same and commands go by the same names, wherever that
+/// was said.
+impl PartialEq for Config {
+    fn eq(&self, other: &Self) -> bool {
+        let values = self.values.iter().zip(&other.values);
+        let mut differing = values.filter(|(one, other)| one != other);
+        differing.all(|(one, other)| one.shown() == other.shown()) && self.renames == other.renames
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         let table = Table::new();

@@ -38,6 +38,8 @@ pub struct Settings {
     pub enable_debug_command: Trust,
     /// The longest argument of a command.
     pub proto_max_bulk_len: usize,
+    /// Keys that are due stay, for a source of imported data to delete them.
+    pub import_mode: bool,
     /// How many bytes of commands may wait for a client.
     pub client_query_buffer_limit: usize,
     /// How many bytes of replies may wait for a client.
@@ -52,6 +54,8 @@ pub struct Settings {
     pub stream_node_max_entries: usize,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
+    /// How many keys are remembered for clients that track them; 0 is no limit.
+    pub tracking_table_keys_max: usize,
     /// Commands that take longer are logged, in microseconds; `None` logs none.
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
@@ -158,6 +162,7 @@ impl Settings {
             requirepass: read.text("requirepass").map(Box::from),
             enable_debug_command: read.trust("enable-debug-command"),
             proto_max_bulk_len: read.number("proto-max-bulk-len"),
+            import_mode: read.flag("import-mode"),
             client_query_buffer_limit: read.number("client-query-buffer-limit"),
             client_output_buffer_limits: read.output_limits("client-output-buffer-limit"),
             databases: read.number("databases"),
@@ -165,6 +170,7 @@ impl Settings {
             stream_node_max_bytes: read.number("stream-node-max-bytes"),
             stream_node_max_entries: read.number("stream-node-max-entries"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
+            tracking_table_keys_max: read.number("tracking-table-max-keys"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
             request_logged_from_bytes: read.threshold("commandlog-request-larger-than"),

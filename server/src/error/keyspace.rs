@@ -45,6 +45,20 @@ pub enum KeyspaceError {
     DecrementOverflow,
     /// The sum of fractions is not finite.
     NotFinite,
+    /// The position of a bit that no string has.
+    BitOffset,
+    /// A bit to set that is neither 0 nor 1.
+    BitValue,
+    /// A bit to find that is neither 0 nor 1.
+    BitArgument,
+    /// `BITOP NOT` of more than one string.
+    NotOfSeveral,
+    /// A type of numbers that `BITFIELD` does not have.
+    BitFieldType,
+    /// An `OVERFLOW` that `BITFIELD` does not have.
+    OverflowType,
+    /// `BITFIELD_RO` that is to write.
+    OnlyGet,
     /// `OBJECT FREQ` while nobody counts.
     FrequencyNotTracked,
     /// `LCS` of something that is no string.
@@ -93,6 +107,16 @@ impl KeyspaceError {
             Self::Offset => "ERR offset is out of range",
             Self::IncrementOverflow => "ERR increment or decrement would overflow",
             Self::DecrementOverflow => "ERR decrement would overflow",
+            Self::BitOffset => "ERR bit offset is not an integer or out of range",
+            Self::BitValue => "ERR bit is not an integer or out of range",
+            Self::BitArgument => "ERR The bit argument must be 1 or 0.",
+            Self::NotOfSeveral => "ERR BITOP NOT must be called with a single source key.",
+            Self::BitFieldType => {
+                "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not \
+                 supported but i64 is."
+            }
+            Self::OverflowType => "ERR Invalid OVERFLOW type specified",
+            Self::OnlyGet => "ERR BITFIELD_RO only supports the GET subcommand",
             Self::NotFinite => "ERR increment would produce NaN or Infinity",
             Self::FrequencyNotTracked => {
                 "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \

@@ -10,6 +10,7 @@ mod keyspace;
 mod script;
 mod server;
 mod stream;
+mod tracking;
 
 use std::fmt;
 
@@ -21,6 +22,7 @@ pub use keyspace::KeyspaceError;
 pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
+pub use tracking::TrackingError;
 
 use crate::spec::Spec;
 
@@ -83,6 +85,8 @@ pub enum CommandError {
     Keyspace(KeyspaceError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
+    /// From client-side caching.
+    Tracking(TrackingError),
     /// From the commands on scripts.
     Script(ScriptError),
     /// From the commands on the server.
@@ -138,6 +142,7 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
@@ -167,6 +172,7 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Tracking(_)
             | Self::Script(_)
             | Self::Server(_) => unreachable!("these name something"),
         }
@@ -202,6 +208,12 @@ impl From<KeyspaceError> for CommandError {
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
+    }
+}
+
+impl From<TrackingError> for CommandError {
+    fn from(error: TrackingError) -> Self {
+        Self::Tracking(error)
     }
 }
 

@@ -105,7 +105,7 @@ impl Store {
             return Ok(SetOutcome::Refused);
         }
         if let SetExpiry::At(deadline) = options.expiry
-            && deadline <= self.now
+            && self.is_past(deadline)
             && self.settings.compat == Compat::Valkey
         {
             if let Some(at) = found {
@@ -273,11 +273,11 @@ impl Store {
         })
     }
 
-    fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
+    pub(super) fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
         self.keyspaces[db].record(at).value().as_string()
     }
 
-    fn update_string<R>(
+    pub(super) fn update_string<R>(
         &mut self,
         db: usize,
         at: RecordIndex,

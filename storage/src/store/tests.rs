@@ -266,7 +266,7 @@ fn while_expiry_is_paused_due_keys_stay_but_read_as_missing() {
 #[test]
 fn a_deadline_in_the_past_removes_the_key() {
     for (compat, event) in [
-        (Compat::Valkey, Event::Expired),
+        (Compat::Valkey, Event::Outdated),
         (Compat::Redis, Event::Del),
     ] {
         let mut store = store();
@@ -291,7 +291,7 @@ fn a_string_set_until_the_past_is_not_set_by_valkey() {
     set(&mut store, "k", "v");
     events(&mut store);
     assert_eq!(store.set(0, b"k", b"v", options), Ok(SetOutcome::Done));
-    assert_events(&mut store, "k", &[Event::Expired]);
+    assert_events(&mut store, "k", &[Event::Outdated]);
     store.settings_mut().compat = Compat::Redis;
     assert_eq!(store.set(0, b"k", b"v", options), Ok(SetOutcome::Done));
     assert_events(&mut store, "k", &[Event::New, Event::Set, Event::Expire]);

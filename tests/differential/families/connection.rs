@@ -18,7 +18,6 @@ pub(in super::super) const FORMS: &[&str] = &[
     "CLIENT LIST { [TYPE ( normal | pubsub | nothing )] [NAME $name] }",
     "CLIENT ( NO-TOUCH | NO-EVICT | IMPORT-SOURCE ) ( ON | OFF | MAYBE )",
     "CLIENT CAPA ( redirect | nothing )",
-    "CLIENT CACHING ( YES | NO )",
     "CLIENT UNBLOCK 99999999 [( TIMEOUT | ERROR )]",
     "!CLIENT KILL ( ID 99999999 | USER nobody | 1.2.3.4:5 | NAME nobody | TYPE nothing | NOTHING 1 )",
     "!CLIENT PAUSE ( 0 | abc | -1 ) [( WRITE | ALL | NOTHING )] ; CLIENT UNPAUSE",

@@ -7,6 +7,7 @@ pub(super) mod pubsub;
 pub(super) mod setup;
 pub(super) mod streams;
 pub(super) mod strings;
+pub(super) mod tracking;
 pub(super) mod transactions;
 pub(super) mod waiting;
 
@@ -20,6 +21,7 @@ pub(super) const ALL: &[&[&str]] = &[
     setup::FORMS,
     streams::FORMS,
     strings::FORMS,
+    tracking::FORMS,
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,

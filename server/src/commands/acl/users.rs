@@ -22,6 +22,14 @@ pub(super) const GETUSER: Spec = Spec {
     group: Group::Server,
     summary: "Tells what a user may do.",
     since: "6.0.0",
+    history: &[
+        ("6.2.0", "Shows patterns of channels."),
+        (
+            "7.0.0",
+            "Shows selectors, and patterns as the rules that make them.",
+        ),
+        ("9.1.0", "Shows rules about databases."),
+    ],
     ..Spec::of(getuser)
 };
 

@@ -10,7 +10,7 @@
 use std::fmt::Display;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Instant;
+use tailrace_storage::Now;
 
 use super::FLAGS;
 use super::select::Selection;
@@ -63,6 +63,26 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Tells of all connections.",
     since: "2.4.0",
+    history: &[
+        ("2.8.12", "Shows `id`."),
+        ("5.0.0", "`TYPE` is a filter."),
+        ("6.0.0", "Shows `user`."),
+        (
+            "6.2.0",
+            "Shows `argv-mem`, `tot-mem`, `laddr` and `redir`; `ID` is a filter.",
+        ),
+        ("7.0.0", "Shows `resp`, `multi-mem`, `rbs` and `rbp`."),
+        ("7.0.3", "Shows `ssub`."),
+        ("8.0.0", "`TYPE` says `primary`, and still knows `master`."),
+        (
+            "8.1.0",
+            "Filters by user, address and age, and may leave out who asks.",
+        ),
+        (
+            "9.0.0",
+            "Filters by name, idle time, flags, library, database, capability and IP, and by what clients are not.",
+        ),
+    ],
     complexity: "O(N), N being the number of connections.",
     ..Spec::of(run)
 };
@@ -74,7 +94,7 @@ fn run_info(
 ) -> Result<Flow, CommandError> {
     call.client().argument_bytes = args.request().byte_len();
     let mut line = Vec::new();
-    let now = call.now.mono;
+    let now = call.now;
     append_line(&mut line, call.client(), now);
     call.client().argument_bytes = 0;
     reply.verbatim(&line);
@@ -92,7 +112,7 @@ fn run(
     let selection = Selection::parse(call, args, SkipMe::No)?;
 
     call.client().argument_bytes = args.request().byte_len();
-    let now = call.now.mono;
+    let now = call.now;
     let mut lines = Vec::new();
     for client in call.state.clients.iter() {
         if selection.fits(client, call.id, now) {
@@ -106,10 +126,9 @@ fn run(
 }
 
 /// Appends the line about one client.
-fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
+fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
-    let seconds_since = |then: Instant| now.since(then).to_seconds();
     let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
     let not_queued = if client.has_transacted { 0 } else { -1 };
     let queued_count = client
@@ -125,8 +144,8 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("laddr", &client.laddr);
     line.field("fd", client.fd);
     line.text("name", &client.name);
-    line.field("age", seconds_since(client.connected_at));
-    line.field("idle", seconds_since(client.active_at));
+    line.field("age", now.seconds_begun_since(client.connected_at));
+    line.field("idle", now.seconds_begun_since(client.active_at));
     line.field("flags", flags(client));
     line.field("capa", capa);
     line.field("db", client.db);
@@ -148,7 +167,7 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
     line.field("user", USER);
-    line.field("redir", -1);
+    line.field("redir", redirect(client));
     line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
@@ -156,6 +175,15 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("tot-net-out", client.bytes_out);
     line.field("tot-cmds", client.commands);
     line.end();
+}
+
+/// The number of the client that hears of changes in place of this one: 0 if it hears itself, -1 if
+/// nobody does.
+pub(super) fn redirect(client: &Client) -> i64 {
+    match &client.tracking {
+        Some(tracking) if tracking.is_on => tracking.redirect.map_or(0, u64::cast_signed),
+        _ => -1,
+    }
 }
 
 /// Fields, each `name=value`.

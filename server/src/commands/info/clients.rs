@@ -18,7 +18,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         "blocked_clients",
         state.waits.len() + state.gate.held_count(),
     );
-    text.field("tracking_clients", 0);
+    text.field("tracking_clients", state.caches.clients());
     text.field("pubsub_clients", subscribers.count());
     text.field("watching_clients", watching.count());
     text.field("clients_in_timeout_table", state.waits.deadline_count());

@@ -86,7 +86,7 @@ fn write_scripts(call: &mut Call<'_>, text: &mut Text) {
 }
 
 /// Processor time of the whole process, as far as the system tells.
-pub(super) fn write_cpu(_: &mut Call<'_>, text: &mut Text) {
+pub(super) fn write_cpu(call: &mut Call<'_>, text: &mut Text) {
     let Some(used) = process::processor_time() else {
         return;
     };
@@ -95,6 +95,20 @@ pub(super) fn write_cpu(_: &mut Call<'_>, text: &mut Text) {
     text.fields(
         &["used_cpu_sys_children", "used_cpu_user_children"],
         "0.000000",
+    );
+    // Only commands are known to be the work of this server and not of another in the process.
+    call.state.settle_times();
+    let nanos: u64 = call
+        .state
+        .stats
+        .by_command
+        .iter()
+        .map(|(_, stats, _)| stats.nanos)
+        .sum();
+    let micros = nanos / 1_000;
+    text.field(
+        "used_active_time_main_thread",
+        format_args!("{}.{:06}", micros / 1_000_000, micros % 1_000_000),
     );
 }
 

@@ -42,6 +42,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Tells what the server is and does.",
     since: "1.0.0",
+    history: &[("7.0.0", "Takes several sections.")],
     ..Spec::of(run)
 };
 

@@ -27,17 +27,13 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("pubsub_patterns", state.pubsub.patterns.len());
     text.field("pubsubshard_channels", state.pubsub.shards.len());
     text.fields(
-        &[
-            "latest_fork_usec",
-            "total_forks",
-            "migrate_cached_sockets",
-            "tracking_total_keys",
-            "tracking_total_items",
-            "tracking_total_prefixes",
-            "unexpected_error_replies",
-        ],
+        &["latest_fork_usec", "total_forks", "migrate_cached_sockets"],
         0,
     );
+    text.field("tracking_total_keys", state.caches.keys().len());
+    text.field("tracking_total_items", state.caches.keys().items());
+    text.field("tracking_total_prefixes", state.caches.prefix_count());
+    text.field("unexpected_error_replies", 0);
     text.field("total_error_replies", stats.errors);
     text.field(
         "client_query_buffer_limit_disconnections",

@@ -23,8 +23,8 @@ use super::super::kind::Kind::YesNo;
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
-    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used),
-    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used),
+    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used).hidden(),
+    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used).hidden(),
     row("extended-redis-compatibility",      YesNo,                        "no",             Live,    Used),
     row("dir",                               Directory,                    "",               Guarded, Used),
     row("pidfile",                           Text(checks::any),            "",               Fixed,   Used),
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("set-proc-title",                    YesNo,                        "yes",            Fixed,   Kept),
     row("proc-title-template",               Text(checks::title_template), "{title} {listen-addr} {server-mode}", Live, Kept),
     row("always-show-logo",                  YesNo,                        "no",             Fixed,   Kept),
-    row("locale-collate",                    Text(checks::any),            "",               Live,    Kept),
+    row("locale-collate",                    Text(checks::locale),         "",               Live,    Kept),
     row("ignore-warnings",                   Text(checks::any),            "",               Live,    Kept),
     row("busy-reply-threshold",              Int(0, i64::MAX),             "5000",           Live,    Kept).alias("lua-time-limit"),
     row("lua-enable-insecure-api",           YesNo,                        "no",             Guarded, Kept).hidden().alias("lua-enable-deprecated-api"),
