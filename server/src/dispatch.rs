@@ -16,6 +16,7 @@ use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
+use crate::error::ScriptError;
 use crate::error::ServerError;
 use crate::error::echo;
 use crate::gate::Hold;
@@ -203,7 +204,10 @@ pub(crate) fn run(
         state.publish_events();
     }
     let client = state.clients.at(id);
-    if client.tracking.is_some() && spec.flags.has(Flags::READONLY) {
+    if client.tracking.is_some()
+        && spec.flags.has(Flags::READONLY)
+        && !spec.flags.has(Flags::RUNS_SCRIPT)
+    {
         state.remember_keys(id, spec, request);
     }
     if !state.monitors.is_empty() {
@@ -254,6 +258,9 @@ pub(crate) fn run_in_script(
     }
     if state.store.has_changes() {
         state.publish_events();
+    }
+    if state.clients.at(id).tracking.is_some() && spec.flags.has(Flags::READONLY) {
+        state.remember_keys(id, spec, request);
     }
     if !state.monitors.is_empty() {
         state.show_in_script(spec, db, request, now);
@@ -311,6 +318,9 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
+    }
+    if state.scripts.is_busy() && !flags.has(Flags::ALLOW_BUSY) {
+        return refuse(ScriptError::busy(state.config.settings().compat).into());
     }
     if is_monitor && flags.has(Flags::WRITE | Flags::READONLY | Flags::MAY_REPLICATE) {
         return refuse(ClientError::Monitoring.into());
