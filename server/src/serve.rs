@@ -72,6 +72,7 @@ fn react(state: &mut State, now: Now) {
         state.published = 0;
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
+        put_leaving_first(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
@@ -90,6 +91,16 @@ fn react(state: &mut State, now: Now) {
         }
         state.changes = changes;
         serve_keys(state, &signalled, now);
+    }
+}
+
+/// A key leaves its old place before it comes to its new one, whatever the order of the events is.
+fn put_leaving_first(changes: &mut [Change]) {
+    for at in 1..changes.len() {
+        let leaves = matches!(changes[at].event, Event::RenameFrom | Event::MoveFrom);
+        if leaves && changes[at - 1].event == Event::New {
+            changes.swap(at - 1, at);
+        }
     }
 }
 

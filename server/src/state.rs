@@ -114,6 +114,8 @@ pub struct State {
     pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// When the log last said that a client speaks HTTP.
+    pub(crate) warned_of_http_at: Option<Instant>,
 }
 
 /// A command that waits, and for whom.
@@ -178,6 +180,7 @@ impl State {
             touched_bytes: 0,
             listening: None,
             set_log_level: None,
+            warned_of_http_at: None,
         }
     }
 

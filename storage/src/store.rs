@@ -83,6 +83,8 @@ pub struct Stats {
     pub misses: u64,
     /// Keys that were removed because they were due.
     pub expired: u64,
+    /// Those of them that nobody had asked for.
+    pub expired_unasked: u64,
 }
 
 impl Store {

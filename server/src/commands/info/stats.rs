@@ -1,5 +1,7 @@
 //! The sections about what was counted.
 
+use tailrace_storage::Compat;
+
 use super::text::Text;
 use crate::call::Call;
 use crate::config::show_percentile;
@@ -45,6 +47,9 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("expired_time_cap_reached_count", stats.full_expire_slices);
     let expire_millis = stats.expire_micros / 1_000;
     text.field("expire_cycle_cpu_milliseconds", expire_millis);
+    if state.config.settings().compat == Compat::Redis {
+        text.field("expired_keys_active", lookups.expired_unasked);
+    }
     text.fields(&["evicted_keys", "evicted_clients"], 0);
     text.field("evicted_scripts", state.scripts.evicted());
     let eviction = [
