@@ -271,6 +271,12 @@ pub(crate) fn run_in_script(
     if !state.monitors.is_empty() {
         state.show_in_script(spec, db, request, now);
     }
+    // What a script asks for was not sent.
+    let bytes = CallBytes {
+        request: 0,
+        reply: reply.bytes_since(mark),
+    };
+    state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
 }
 
