@@ -27,6 +27,8 @@ pub(super) struct Facts {
     pub(super) has_met_expired: bool,
     /// Somebody waited.
     pub(super) has_waited: bool,
+    /// Scripts were forgotten.
+    pub(super) has_flushed_scripts: bool,
     /// The clock made ids.
     pub(super) has_ids_of_clock: bool,
 }

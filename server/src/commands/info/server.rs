@@ -78,5 +78,17 @@ pub(super) fn write_modules(call: &mut Call<'_>, text: &mut Text) {
     }
 }
 
+/// What runs scripts.
+pub(super) fn write_engines(call: &mut Call<'_>, text: &mut Text) {
+    let used = call.state.scripts.memory().interpreter;
+    text.field("engines_count", 1);
+    text.field("engines_total_used_memory", used);
+    text.field("engines_total_memory_overhead", 0);
+    text.field(
+        "engine_0",
+        format_args!("name=LUA,module=lua,abi_version=4,used_memory={used},memory_overhead=0"),
+    );
+}
+
 /// The reference keeps 24 bits of the time in seconds.
 const LRU_CLOCK_MASK: u64 = 0xFF_FFFF;
