@@ -24,11 +24,11 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("redis_git_dirty", 0);
     text.field("redis_build_id", server_info::build_id());
     let is_valkey = settings.compat == Compat::Valkey;
-    if is_valkey && !settings.extended_redis_compatibility {
-        text.field("server_mode", "standalone");
-    }
-    // Tools that know Redis look for this name, those that know Valkey for the other one.
-    text.field("redis_mode", "standalone");
+    let mode = match is_valkey && !settings.extended_redis_compatibility {
+        true => "server_mode",
+        false => "redis_mode",
+    };
+    text.field(mode, "standalone");
     text.field("tailrace_version", server_info::VERSION);
     text.field("os", process::system());
     text.field("arch_bits", usize::BITS);
