@@ -80,8 +80,8 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
+            state.warn_of_http(id, now.mono);
             let client = state.clients.at(id);
-            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
             // At once: not even what was asked before is answered any more.
             client.link.kill();
@@ -318,7 +318,11 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
     let memory_max = state.config.settings().maxmemory_bytes;
-    if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
+    if memory_max > 0
+        && state
+            .memory_for(flags)
+            .is_some_and(|used| used > memory_max)
+    {
         return refuse(CommandError::OutOfMemory);
     }
     if restricted {
@@ -339,6 +343,19 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         return Ok(Admitted::Queue(spec));
     }
     Ok(Admitted::Run(spec))
+}
+
+impl State {
+    /// What counts as used before a command that may add to it.
+    fn memory_for(&self, flags: Flags) -> Option<u64> {
+        let data = self.store.bytes();
+        if flags.has(Flags::DENYOOM) {
+            return Some(data as u64);
+        }
+        let is_redis = self.store.settings().compat == Compat::Redis;
+        let grows_client = is_redis && flags.has(Flags::GROWS_CLIENT);
+        grows_client.then(|| (data + self.pubsub.bytes + self.request_bytes) as u64)
+    }
 }
 
 /// Checks whether the caller may use the command at all, and whether there is one that is called so.
@@ -393,11 +410,13 @@ fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
     }
 }
 
-/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
+/// A missing password leaves a transaction as it was; so do, in Redis, MULTI and WATCH.
 fn aborts_transaction(error: &CommandError) -> bool {
     !matches!(
         error,
-        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+        CommandError::Client(
+            ClientError::NoAuth | ClientError::NotInMultiOfRedis("multi" | "watch")
+        )
     )
 }
 

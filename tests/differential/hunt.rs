@@ -53,9 +53,12 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
         return super::skip();
     };
     let seed = number("TAILRACE_SEED", SEED);
-    let commands_min = number("TAILRACE_COMMANDS", COMMANDS) * mode.percent / 100 / 2;
-    let commands_min = commands_min.max(1);
-    for version in ["2", "3"] {
+    let chosen = env::var("TAILRACE_RESP").ok();
+    let is_chosen = |version: &&str| chosen.as_ref().is_none_or(|chosen| chosen == version);
+    let versions: Vec<&str> = ["2", "3"].into_iter().filter(is_chosen).collect();
+    let commands_min = number("TAILRACE_COMMANDS", COMMANDS) * mode.percent / 100;
+    let commands_min = (commands_min / versions.len() as u64).max(1);
+    for version in versions {
         let mut sides = Sides {
             reference: Side::new(
                 Box::new(Reference::start(&binary).unwrap()),

@@ -34,6 +34,8 @@ pub(super) fn first_difference(reference: &[Exchange], tailrace: &[Exchange]) ->
 struct Judge {
     ids: Ids,
     facts: Facts,
+    /// Keys were to expire soon.
+    has_expired: bool,
     /// What each client has queued since MULTI.
     queued: BTreeMap<usize, Vec<Words>>,
 }
@@ -43,7 +45,11 @@ impl Judge {
         let words = &reference.words;
         self.facts.has_trimmed_by_id |=
             words.iter().any(|word| word.eq_ignore_ascii_case(b"MINID"));
-        self.facts.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        self.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        let is_met = ["SCAN", "RANDOMKEY", "KEYS"]
+            .iter()
+            .any(|name| is(words, 0, name));
+        self.facts.has_met_expired |= self.has_expired && (is_met || is(words, 0, "EXEC"));
         self.facts.has_waited |= words.iter().any(|word| word == b"BLOCK" || word == b"WAIT");
         self.facts.has_ids_of_clock |=
             is(words, 0, "XADD") && words.iter().any(|word| word == b"*");

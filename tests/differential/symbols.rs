@@ -52,6 +52,7 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "address" => "$address0 $address1 $address2 1.2.3.4:5",
         "server" => "$server",
         "command" => return commands(),
+        "cluster" => return cluster(),
         "bad" => BAD,
         _ => panic!("no words are named ${name}"),
     };
@@ -66,6 +67,15 @@ fn commands() -> Vec<Vec<u8>> {
     });
     let names = names.filter(|name| !["acl", "module"].contains(name));
     names.map(|name| name.as_bytes().to_vec()).collect()
+}
+
+/// The subcommands of CLUSTER that are refused where there is none.
+fn cluster() -> Vec<Vec<u8>> {
+    let commands = COMMANDS.iter().filter(|command| command.name == "cluster");
+    let names = commands.flat_map(|command| command.subcommands.iter());
+    names
+        .map(|subcommand| subcommand.short_name().as_bytes().to_vec())
+        .collect()
 }
 
 /// Long words have names, and `''` is the empty one.
@@ -85,8 +95,8 @@ fn word(listed: &str) -> Vec<u8> {
 pub(super) const MADE_BY_CLOCK: &str = "$clock";
 
 /// What stands for `$filter` in a form: by what CLIENT LIST and CLIENT KILL choose clients.
-pub(super) const FILTER: &str = "( ID $client | ID $client $client | NOT-ID $client | TYPE ( normal | pubsub | replica | nothing ) \
-    | NOT-TYPE ( normal | pubsub | replica ) | USER ( default | nobody ) | NOT-USER default | ADDR $address | NOT-ADDR $address \
+pub(super) const FILTER: &str = "( ID $client | ID $client $client | NOT-ID $client | TYPE ( normal | pubsub | replica | slave | master | primary | nothing ) \
+    | NOT-TYPE ( pubsub | replica | slave | master | primary ) | USER ( default | nobody ) | NOT-USER default | ADDR $address | NOT-ADDR $address \
     | LADDR ( $server | 1.2.3.4:5 ) | NOT-LADDR $server | IP ( 127.0.0.1 | ::1 | x ) | NOT-IP 127.0.0.1 | NAME $name \
     | LIB-NAME $text | NOT-LIB-NAME $text | LIB-VER $text | NOT-LIB-VER $text | DB $db | NOT-DB $db \
     | FLAGS ( N | P | x | d | O | b | Nx | Q ) | NOT-FLAGS ( N | P | x | Q ) | CAPA ( r | q ) | NOT-CAPA r \

@@ -94,7 +94,7 @@ fn is_compared(name: &str, facts: Facts) -> bool {
         return !COMMANDS_OF_CONTROL.contains(&command);
     }
     let is_of_expired = name == "expired_keys" || name.starts_with("db");
-    if is_of_expired && facts.has_expired {
+    if is_of_expired && facts.has_met_expired {
         return false;
     }
     // Whoever cannot be served does not look at the keys again.
