@@ -188,6 +188,18 @@ const ALLOWED: &[Allowed] = &[
         },
     },
     Allowed {
+        reason: "clients have other numbers, also one that does not hear in another's place any more",
+        covers: |pair| {
+            let is_it = |value: &Value| match value {
+                Value::Push(parts) => {
+                    parts.len() == 2 && parts[0].text() == b"tracking-redir-broken"
+                }
+                _ => false,
+            };
+            is_it(pair.reference) && is_it(pair.tailrace)
+        },
+    },
+    Allowed {
         reason: "clients have other numbers, ports, ages and buffers; one whose transaction is lost or over keeps nothing",
         covers: |pair| {
             is(pair.command, 0, "CLIENT")

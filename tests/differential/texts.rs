@@ -28,6 +28,9 @@ fn client(line: &str) -> BTreeMap<String, String> {
     // The reference tells for a while whether there ever was a transaction.
     let is_over = |value: &str| ["0", "-1"].contains(&value);
     fields.retain(|name, value| {
+        if name == "redir" && !is_over(value) {
+            *value = "another".to_owned();
+        }
         let is_own = CLIENT_OWN.contains(&&**name) || (name == "multi" && is_over(value));
         !is_own
     });
