@@ -80,7 +80,8 @@ impl Log {
         }
         let bytes_before = slot.node.bytes();
         slot.node.append(id, fields, text_bytes);
-        self.node_bytes += slot.node.bytes() - bytes_before;
+        // It may be less: offsets that become wide leave behind what they had to spare.
+        self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
         self.len += 1;
     }
 
@@ -481,6 +482,24 @@ mod tests {
         assert_eq!(log.node_count(), 1);
         assert_eq!(log.radix_node_count(), 2);
         assert!(log.may_have_lost(StreamId::new(2, 0), StreamId::new(2, 5)));
+    }
+
+    /// A node takes over the spare memory of the one before it. When its offsets no longer fit in two
+    /// bytes each, that goes, and the node takes less than before.
+    #[test]
+    fn an_entry_may_be_added_and_memory_given_back() {
+        let limits = NodeLimits {
+            bytes_max: 0,
+            entries_max: 1_000,
+        };
+        let mut log = filled(1_000, limits);
+        for (ms, bytes) in [(1_001, 40_000), (1_002, 10_000), (1_003, 20_000)] {
+            append(&mut log, ms, &[b"name", &vec![b'x'; bytes]], limits);
+        }
+        let bytes_before = log.bytes();
+        append(&mut log, 1_004, &[b"name", b"value"], limits);
+        assert!(log.bytes() < bytes_before);
+        log.check();
     }
 
     #[test]
