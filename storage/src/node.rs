@@ -22,6 +22,8 @@ use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
 use crate::offsets::Offsets;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// When a node is full. Zero means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,17 +315,8 @@ impl Node {
 
     /// Returns the first slot whose ID is not below this one.
     pub(crate) fn seek(&self, id: StreamId) -> usize {
-        let mut low = 0;
-        let mut high = self.slots();
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.id(middle) < id {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        let guess = guess(self.slots(), self.base.ms, self.last.ms, id.ms);
+        partition_point_near(self.slots(), guess, |index| self.id(index) < id)
     }
 
     /// Returns the ID of an entry, deleted or not.
