@@ -53,21 +53,21 @@ pub(crate) struct Node {
     data: Vec<u8>,
     offsets: Offsets,
     /// Fields of the first entry, whose names are at the front of the data.
-    name_count: usize,
+    name_count: u32,
     /// Where the templates of values begin, if values are packed. They end where the first entry begins.
     templates_at: Option<u32>,
     /// Names of other entries, if there are any.
     names: Option<Box<Names>>,
     /// Entries that were ever added. Fewer are in the data once deleted ones were dropped from it.
-    added: usize,
+    added: u32,
     /// Entries that are not deleted.
-    live: usize,
+    live: u32,
     /// Invariant: all before this one are deleted, and this one is not.
-    first_live: usize,
+    first_live: u32,
     /// Bytes of the deleted entries in the data.
-    dead_bytes: usize,
+    dead_bytes: u32,
     /// Bytes of all that was ever added in the reference's encoding, but for the two counts in front.
-    listpack_bytes: usize,
+    listpack_bytes: u32,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -96,7 +96,7 @@ impl Node {
             live: 0,
             first_live: 0,
             dead_bytes: 0,
-            listpack_bytes: listpack_size::EMPTY,
+            listpack_bytes: narrow(listpack_size::EMPTY),
             losses: Losses::default(),
         }
     }
@@ -108,9 +108,10 @@ impl Node {
             0 => LISTPACK_BYTES_MAX,
             max => max.min(LISTPACK_BYTES_MAX),
         };
-        let counts = listpack_size::count(self.live) + listpack_size::count(self.added - self.live);
-        self.listpack_bytes + counts + text_bytes >= bytes_max
-            || (limits.entries_max != 0 && self.added >= limits.entries_max)
+        let dead = (self.added - self.live) as usize;
+        let counts = listpack_size::count(self.live()) + listpack_size::count(dead);
+        self.listpack_bytes as usize + counts + text_bytes >= bytes_max
+            || (limits.entries_max != 0 && self.added as usize >= limits.entries_max)
     }
 
     /// Adds an entry at the end.
@@ -129,27 +130,29 @@ impl Node {
             self.put_shared_names(fields.clone());
         }
         let same_names =
-            parts == 2 * self.name_count && fields::have_names(fields.clone(), &self.data);
+            parts == 2 * self.name_count as usize && fields::have_names(fields.clone(), &self.data);
         let start = self.data.len();
         self.offsets.push(start);
         EntryHead::new(self.base, id, same_names).put(&mut self.data);
-        self.listpack_bytes += self.id_listpack_bytes(id);
-        self.listpack_bytes += if same_names {
+        let fields_listpack_bytes = if same_names {
             self.put_values(fields)
         } else {
             self.put_names_and_values(fields)
         };
+        self.listpack_bytes += narrow(self.id_listpack_bytes(id) + fields_listpack_bytes);
         self.last = id;
         self.added += 1;
         self.live += 1;
     }
 
     fn put_shared_names<'a>(&mut self, fields: impl ExactSizeIterator<Item = &'a [u8]>) {
-        self.name_count = fields.len() / 2;
-        self.listpack_bytes += listpack_size::count(self.name_count) + listpack_size::count(0);
+        let count = fields.len() / 2;
+        let mut listpack_bytes = listpack_size::count(count) + listpack_size::count(0);
         for name in fields.step_by(2) {
-            self.listpack_bytes += fields::put(&mut self.data, name);
+            listpack_bytes += fields::put(&mut self.data, name);
         }
+        self.name_count = narrow(count);
+        self.listpack_bytes += narrow(listpack_bytes);
     }
 
     #[inline]
@@ -197,13 +200,12 @@ impl Node {
     /// [`Node::tidy`] if so.
     pub(crate) fn delete(&mut self, index: usize) {
         let span = self.offsets.span(index, self.data.len());
-        self.dead_bytes += span.len();
+        self.dead_bytes += narrow(span.len());
         EntryHead::mark_deleted(&mut self.data[span.start]);
         self.live -= 1;
-        if index == self.first_live && self.live > 0 {
-            self.first_live = (index + 1..self.slots())
-                .find(|&index| !self.is_deleted(index))
-                .expect("a live entry is after the deleted ones");
+        if index == self.first_live() && self.live > 0 {
+            let next = (index + 1..self.slots()).find(|&index| !self.is_deleted(index));
+            self.first_live = narrow(next.expect("a live entry is after the deleted ones"));
         }
     }
 
@@ -211,7 +213,8 @@ impl Node {
     pub(crate) fn tidy(&mut self) {
         let names_end = self.offsets.start(0);
         let entry_bytes = self.data.len() - names_end;
-        if self.dead_bytes < DEAD_BYTES_MIN || self.dead_bytes * 2 <= entry_bytes {
+        let dead_bytes = self.dead_bytes as usize;
+        if dead_bytes < DEAD_BYTES_MIN || dead_bytes * 2 <= entry_bytes {
             return;
         }
         self.drop_marked();
@@ -225,10 +228,10 @@ impl Node {
 
     fn drop_marked(&mut self) {
         let names_end = self.offsets.start(0);
-        let mut data = Vec::with_capacity(self.data.len() - self.dead_bytes);
-        let mut offsets = Offsets::with_capacity(self.live);
+        let mut data = Vec::with_capacity(self.data.len() - self.dead_bytes as usize);
+        let mut offsets = Offsets::with_capacity(self.live());
         data.extend_from_slice(&self.data[..names_end]);
-        for index in (self.first_live..self.slots()).filter(|&index| !self.is_deleted(index)) {
+        for index in (self.first_live()..self.slots()).filter(|&index| !self.is_deleted(index)) {
             offsets.push(data.len());
             data.extend_from_slice(&self.data[self.offsets.span(index, self.data.len())]);
         }
@@ -247,7 +250,7 @@ impl Node {
         let Some(packed) = Packing::of(self) else {
             return;
         };
-        self.dead_bytes = packed.dead_bytes;
+        self.dead_bytes = narrow(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
         self.data = packed.data;
         self.offsets = packed.offsets;
@@ -291,11 +294,11 @@ impl Node {
     }
 
     pub(crate) const fn live(&self) -> usize {
-        self.live
+        self.live as usize
     }
 
     pub(crate) const fn first_live(&self) -> usize {
-        self.first_live
+        self.first_live as usize
     }
 
     /// Counts the entries in the data, deleted ones included; each has an index below this.
@@ -306,7 +309,7 @@ impl Node {
 
     /// Counts the live entries among some of the slots.
     pub(crate) fn live_among(&self, slots: std::ops::Range<usize>) -> usize {
-        if self.live == self.slots() {
+        if self.live() == self.slots() {
             slots.len()
         } else {
             slots.filter(|&index| !self.is_deleted(index)).count()
@@ -343,7 +346,7 @@ impl Node {
         let id = head.id(self.base);
         let body = &self.data[span.start + len..span.end];
         if head.has_same_names() {
-            let count = self.name_count;
+            let count = self.name_count as usize;
             return Some(Entry::sharing_names(
                 id,
                 &self.data,
@@ -392,16 +395,29 @@ impl Node {
         assert!(ids.last().is_some_and(|last| *last <= self.last));
         let (dead, live): (Vec<_>, Vec<_>) =
             (0..self.slots()).partition(|&index| self.is_deleted(index));
-        assert_eq!(live.len(), self.live, "the live ones are counted");
-        assert_eq!(live.first(), Some(&self.first_live), "there is a live one");
+        assert_eq!(live.len(), self.live(), "the live ones are counted");
+        assert_eq!(
+            live.first(),
+            Some(&self.first_live()),
+            "there is a live one"
+        );
         let dead_bytes: usize = dead
             .iter()
             .map(|&index| self.offsets.span(index, self.data.len()).len())
             .sum();
-        assert_eq!(dead_bytes, self.dead_bytes, "the deleted ones are measured");
-        assert!(self.slots() <= self.added);
-        assert!(self.slots() == self.added || self.losses.unmarked);
+        assert_eq!(
+            dead_bytes, self.dead_bytes as usize,
+            "the deleted ones are measured"
+        );
+        assert!(self.slots() <= self.added as usize);
+        assert!(self.slots() == self.added as usize || self.losses.unmarked);
     }
+}
+
+/// Counts of a node take four bytes each, since there are many nodes.
+#[inline]
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).expect("a node has no more than 4 GiB")
 }
 
 /// Empty buffers of a node that was closed, for the next one: it will need about as much.
@@ -426,6 +442,6 @@ const LISTPACK_BYTES_MAX: usize = 1 << 30;
 const ID_ELEMENTS: usize = 3;
 const COUNT_BYTES_MAX: usize = 10;
 /// Fewer deleted bytes than this are not worth a rewrite of the node.
-const DEAD_BYTES_MIN: usize = 128;
+const DEAD_BYTES_MIN: usize = 64;
 /// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -27,7 +27,7 @@ impl Packing {
             return None;
         }
         let first = (0..node.slots()).find_map(|index| node.same_names_body(index))?;
-        let mut columns = columns(first, node.name_count);
+        let mut columns = columns(first, node.name_count as usize);
         if columns.iter().all(|column| column.template.is_none()) {
             return None;
         }
