@@ -4,3 +4,4 @@ mod cuts;
 mod departures;
 mod ends;
 mod slow;
+mod subscribers;

@@ -153,9 +153,9 @@ fn is_signature(code: &str) -> bool {
         .any(|word| code.starts_with(word))
 }
 
-/// All Rust files of the workspace's own packages.
+/// All Rust files of the project's own packages.
 fn sources() -> Vec<PathBuf> {
-    let packages = ["protocol", "storage", "server", "tests", "benches"];
+    let packages = ["protocol", "storage", "server", "tests", "benches", "fuzz"];
     let paths: Vec<PathBuf> = packages
         .iter()
         .flat_map(|package| files_below(&root().join(package), "rs"))

@@ -79,6 +79,13 @@ impl Batch {
         }
     }
 
+    /// The memory that it holds, in bytes: for what it found, or kept for what it will find.
+    pub fn heap_bytes(&self) -> usize {
+        self.found.capacity() * size_of::<Found>()
+            + self.spans.capacity() * size_of::<Span>()
+            + self.inline_bytes.capacity()
+    }
+
     /// Closes a request whose arguments are the spans since the last one.
     #[inline]
     pub(crate) fn push(&mut self, input_end: usize, inline: bool) {

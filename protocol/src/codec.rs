@@ -46,17 +46,25 @@ impl codec::Decoder for Codec {
     type Error = CodecError;
 
     fn decode(&mut self, input: &mut BytesMut) -> Result<Option<OwnedRequest>, CodecError> {
-        let used = self
-            .decoder
-            .decode(input, &mut self.batch, BatchBounds::ONE)
-            .map_err(CodecError::Protocol)?;
-        let request = match self.batch.len() {
-            0 => None,
-            _ => Some(self.batch.request(input, 0).to_owned()),
-        };
-        input.advance(used);
-        input.reserve(self.decoder.missing_bytes().min(RESERVED_BYTES_MAX));
-        Ok(request)
+        loop {
+            let used = self
+                .decoder
+                .decode(input, &mut self.batch, BatchBounds::ONE)
+                .map_err(CodecError::Protocol)?;
+            let request = match self.batch.len() {
+                0 => None,
+                _ => Some(self.batch.request(input, 0).to_owned()),
+            };
+            input.advance(used);
+            input.reserve(self.decoder.missing_bytes().min(RESERVED_BYTES_MAX));
+            // One without arguments is passed over.
+            if request
+                .as_ref()
+                .is_none_or(|request| !request.as_request().is_empty())
+            {
+                return Ok(request);
+            }
+        }
     }
 }
 

@@ -34,9 +34,11 @@ impl Decoder {
     /// Finds whole requests in `input` and puts them into `batch`, in place of what that held, until
     /// a bound is reached or nothing whole is left.
     ///
-    /// Returns how many bytes of `input` are done with: whole requests, and the empty ones (`*0`, an
-    /// empty line) that are passed over in silence. The caller drops those, now or once it has
-    /// executed the requests, and the rest must come back at the front of the next `input`.
+    /// Returns how many bytes of `input` are done with: whole requests, and lines of blanks. The caller
+    /// drops those, now or once it has executed the requests, and the rest must come back at the front
+    /// of the next `input`. Requests without arguments (`*0`, an empty line) are found, too: nothing
+    /// answers them, but something may have been meant for the next request.
+    ///
     /// A caller that stops halfway and gives requests again must [`Self::reset`] first.
     ///
     /// The limits hold for the whole call, so a client whose next command may change them (AUTH)
@@ -90,9 +92,8 @@ impl Decoder {
         self.half.bytes_missing
     }
 
-    /// The memory that half a command takes here, in bytes.
-    #[cfg(test)]
-    fn heap_bytes(&self) -> usize {
+    /// The memory that half a command takes here, in bytes. Its own bytes are with the caller.
+    pub fn heap_bytes(&self) -> usize {
         self.half_spans.capacity() * size_of::<Span>()
     }
 
@@ -111,9 +112,7 @@ impl Decoder {
         let spans_start = batch.spans.len();
         let mut progress = Half::starting_at(start);
         if progress.read(input, &self.limits, &mut batch.spans)? {
-            if batch.spans.len() > spans_start {
-                batch.push(progress.at, false);
-            }
+            batch.push(progress.at, false);
             return Ok(Some(progress.at));
         }
         let spans = batch.spans.drain(spans_start..);
@@ -135,10 +134,8 @@ impl Decoder {
         }
         let end = self.half.at;
         self.half = Half::default();
-        if !self.half_spans.is_empty() {
-            batch.spans.append(&mut self.half_spans);
-            batch.push(end, false);
-        }
+        batch.spans.append(&mut self.half_spans);
+        batch.push(end, false);
         self.half_spans.shrink_to(HALF_SPANS_KEPT_MAX);
         Ok(Some(end))
     }
@@ -174,9 +171,14 @@ impl Decoder {
         self.half.scanned = 0;
 
         let spans_start = batch.spans.len();
-        inline::split(line, &mut batch.spans, &mut batch.inline_bytes)?;
+        let Batch {
+            spans,
+            inline_bytes,
+            ..
+        } = batch;
+        inline::split(line, self.limits.quotes_end_words, spans, inline_bytes)?;
         let end = start + line_end + 1;
-        if batch.spans.len() > spans_start {
+        if batch.spans.len() > spans_start || line.is_empty() {
             batch.push(end, true);
         }
         Ok(Some(end))

@@ -262,16 +262,27 @@ impl<'a> ReplyWriter<'a> {
     /// Puts the header of an array of `count` elements in at `mark`: those written since. Moves what
     /// they take.
     pub fn insert_array(&mut self, mark: Mark, count: usize) {
-        let elements_end = self.out.len();
-        self.header(b'*', count);
-        let header_bytes = self.out.len() - elements_end;
-        self.out[mark.0..].rotate_right(header_bytes);
+        self.insert(mark, |writer| writer.array(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::pairs`].
     pub fn insert_pairs(&mut self, mark: Mark, count: usize) {
+        self.insert(mark, |writer| writer.pairs(count));
+    }
+
+    /// As [`Self::insert_array`], for [`Self::map`].
+    pub fn insert_map(&mut self, mark: Mark, count: usize) {
+        self.insert(mark, |writer| writer.map(count));
+    }
+
+    /// As [`Self::insert_array`], for [`Self::set`].
+    pub fn insert_set(&mut self, mark: Mark, count: usize) {
+        self.insert(mark, |writer| writer.set(count));
+    }
+
+    fn insert(&mut self, mark: Mark, header: impl FnOnce(&mut Self)) {
         let elements_end = self.out.len();
-        self.pairs(count);
+        header(self);
         let header_bytes = self.out.len() - elements_end;
         self.out[mark.0..].rotate_right(header_bytes);
     }

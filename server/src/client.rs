@@ -11,6 +11,7 @@ use tailrace_storage::WaiterId;
 use crate::link::Link;
 use crate::pubsub::Subscriptions;
 use crate::spec::Spec;
+use crate::tracking::Tracking;
 use crate::transaction::Transaction;
 use crate::transaction::Watches;
 
@@ -20,6 +21,14 @@ pub struct ClientId {
     /// What `CLIENT ID` says; starts at 1.
     pub number: u64,
     slot: u32,
+}
+
+#[cfg(test)]
+impl ClientId {
+    /// A name for tests of what does not look into the table.
+    pub(crate) fn of_test(number: u64) -> Self {
+        Self { number, slot: 0 }
+    }
 }
 
 /// Whether a client hears replies.
@@ -72,6 +81,8 @@ pub struct Client {
     pub no_evict: bool,
     /// `CLIENT NO-TOUCH`.
     pub no_touch: bool,
+    /// `CLIENT IMPORT-SOURCE`.
+    pub import_source: bool,
     /// `CLIENT CAPA redirect`.
     pub capa_redirect: bool,
     /// `READONLY`.
@@ -88,16 +99,23 @@ pub struct Client {
     pub watches: Watches,
     /// Channels and patterns it listens to.
     pub subscriptions: Subscriptions,
+    /// What it asked for with `CLIENT TRACKING`, if it ever did.
+    pub tracking: Option<Box<Tracking>>,
     /// The command that waits, if one does.
     pub waiter: Option<WaiterId>,
     /// The gate holds its command.
     pub gated: bool,
+    /// The gate was opened for that command, whose turn comes soon.
+    pub is_let_go: bool,
     /// What it sent behind the command that waits, until its connection takes it back.
     pub(crate) backlog: Vec<u8>,
     /// The last command, if there is such a command.
     pub last_command: Option<&'static Spec>,
     /// To be closed once its replies are out.
     pub closing: bool,
+    /// Closing, but it wanted no replies, and as in the reference nothing closes a connection on which
+    /// nothing is written: it stays until it leaves or is ended, and is not heard meanwhile.
+    pub is_unheard: bool,
     /// Since when its output has been above the soft limit.
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.
@@ -119,12 +137,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that it takes, with commands that are not whole, run, wait or are queued, with replies
-    /// that have not left, and with room for the next ones.
+    /// The memory that it takes, with what it listens to, with commands that are not whole, run, wait or
+    /// are queued, with replies that have not left, and with room for the next ones.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.input_bytes
             + self.argument_bytes
+            + self.subscriptions.bytes
             + self.queued_bytes()
             + self.unsent_bytes()
             + self.out.capacity()
@@ -149,6 +168,11 @@ impl Client {
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()
+    }
+
+    /// Whether others see it waiting: no more once the gate was opened for its command.
+    pub fn is_seen_blocked(&self) -> bool {
+        self.waiter.is_some() || (self.gated && !self.is_let_go)
     }
 
     /// Whether a command of its waits, for a key, a time or the gate.

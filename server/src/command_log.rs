@@ -10,6 +10,7 @@ use tailrace_storage::UnixMicros;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
+use crate::commands::hello;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -96,7 +97,7 @@ struct Logged<'a> {
 }
 
 impl State {
-    /// Logs a command if it took long.
+    /// Logs a command if it took long, and samples it as an event.
     pub(crate) fn log_if_slow(
         &mut self,
         id: ClientId,
@@ -105,6 +106,7 @@ impl State {
         at: Now,
         micros: u64,
     ) {
+        self.on_command_took(spec, micros, at.wall);
         let settings = self.config.settings();
         let above = settings.slowlog_log_slower_than_us;
         let is_slow = above.is_some_and(|above| micros >= above);
@@ -138,8 +140,14 @@ impl State {
         let settings = self.config.settings();
         let is_from =
             |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
+        // What is not sent has no length.
+        let is_heard = |client: &Client| client.reply_mode == ReplyMode::On;
+        let reply_bytes = match self.clients.get(id).is_some_and(is_heard) {
+            true => bytes.reply,
+            false => 0,
+        };
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
-        let has_large_reply = is_from(bytes.reply, settings.reply_logged_from_bytes);
+        let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
@@ -156,10 +164,9 @@ impl State {
             let log = &mut self.logs.large_requests;
             log.push(logged, bytes.request as u64, settings.large_requests_max);
         }
-        // What is not sent is not large.
-        if has_large_reply && client.reply_mode == ReplyMode::On {
+        if has_large_reply {
             let log = &mut self.logs.large_replies;
-            log.push(logged, bytes.reply as u64, settings.large_replies_max);
+            log.push(logged, reply_bytes as u64, settings.large_replies_max);
         }
     }
 }
@@ -197,19 +204,21 @@ fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
     args
 }
 
-/// Whether an argument is a password, which must not show up where others can read it.
+/// Whether an argument is a password, which must not show up where others can read it. Commands that
+/// are refused before anything is taken for a password are shown whole, as the reference shows them.
 pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> bool {
     let word = |at: usize| request.get(at).unwrap_or_default();
     let is = |at: usize, name: &str| word(at).eq_ignore_ascii_case(name.as_bytes());
     if is(0, "auth") {
-        return index > 0;
+        return index > 0 && request.len() <= 3;
     }
     if is(0, "hello") {
-        // HELLO version AUTH user password
-        let follows = |back: usize| index > back && is(index - back, "auth");
-        return follows(1) || follows(2);
+        return hello::is_secret(request, index);
     }
-    let is_value = index >= 3 && index % 2 == 1;
+    if is(0, "acl") && is(1, "getuser") {
+        return index == 2;
+    }
+    let is_value = index >= 3 && index % 2 == 1 && request.len().is_multiple_of(2);
     is(0, "config") && is(1, "set") && is_value && config.is_secret(word(index - 1))
 }
 

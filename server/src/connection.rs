@@ -242,6 +242,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         let Executed {
             count,
             verdict,
+            has_replied,
             limits,
         } = executed;
         self.verdict = verdict;
@@ -267,17 +268,19 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 used
             }
             Err(error) => {
-                self.on_fault(error);
+                self.on_fault(error, has_replied);
                 input.len()
             }
         }
     }
 
     /// A breach of the protocol, once everything before it is answered.
-    fn on_fault(&mut self, error: ProtocolError) {
+    fn on_fault(&mut self, error: ProtocolError, has_replied: bool) {
         if self.verdict == Verdict::Open {
-            self.guard.engine.on_protocol_error(self.guard.id, error);
-            self.verdict = Verdict::Closing;
+            let engine = &self.guard.engine;
+            self.verdict = engine.on_protocol_error(self.guard.id, error, has_replied);
+            self.decoder.reset();
+            self.is_runnable = false;
         }
     }
 

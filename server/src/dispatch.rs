@@ -23,6 +23,7 @@ use crate::serve;
 use crate::spec::Flags;
 use crate::spec::Spec;
 use crate::state::State;
+use crate::tracking;
 
 /// What became of a command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,6 +51,14 @@ pub(crate) fn execute(
     out: &mut Vec<u8>,
 ) -> Outcome {
     let start = out.len();
+    if request.is_empty() {
+        // As good as any for `CLIENT REPLY SKIP`.
+        finish(state, id, start, out);
+        return Outcome {
+            step: Step::Done,
+            ran: None,
+        };
+    }
     let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
@@ -71,16 +80,18 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
+            state.warn_of_http(id, now.mono);
             let client = state.clients.at(id);
-            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
+            // At once: not even what was asked before is answered any more.
+            client.link.kill();
             Step::Done
         }
         Err((spec, error)) => {
-            state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, &error, &mut reply);
+            let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
-            if is_shown && let Some(spec) = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+            if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
             }
@@ -93,7 +104,7 @@ pub(crate) fn execute(
         // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
         Step::Waits => {
             state.clients.at(id).argument_bytes = request.byte_len();
-            out.append(&mut state.deferred);
+            append_deferred(state, id, out);
         }
     }
     Outcome { step, ran }
@@ -104,36 +115,49 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: &CommandError,
+    error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
         state.discard(id);
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
-        let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
-        return reply.error(error.wire());
-    }
-    if aborts_transaction(error) {
+        ClientError::ExecAbortedBecause(reason).into()
+    } else {
+        error
+    };
+    if aborts_transaction(&error) {
         state.abort(id);
     }
+    state.stats.on_rejected(spec, &error);
     reply.error(error.wire());
 }
 
 /// Silences the reply if the client asked for that, and puts the pushes it caused behind it.
 pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let client = state.clients.at(id);
-    match client.reply_mode {
-        ReplyMode::On => {}
-        ReplyMode::Off => out.truncate(start),
-        ReplyMode::Skip => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::On;
-        }
-        ReplyMode::SkipNext => {
-            out.truncate(start);
-            client.reply_mode = ReplyMode::Skip;
-        }
+    if client.reply_mode != ReplyMode::On {
+        out.truncate(start);
+        client.is_unheard = client.closing && start == 0 && client.unsent_bytes() == 0;
+        client.reply_mode = match client.reply_mode {
+            ReplyMode::Skip => ReplyMode::On,
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            mode => mode,
+        };
+    }
+    if client.tracking.is_some() {
+        tracking::end_choice(client);
+    }
+    append_deferred(state, id, out);
+}
+
+/// Puts the pushes for the caller behind the reply to its command: first messages, then what it is to drop
+/// from its cache.
+fn append_deferred(state: &mut State, id: ClientId, out: &mut Vec<u8>) {
+    if state.caches.has_pending() {
+        let caller = state.caller.replace(id);
+        state.send_pending_invalidations(id);
+        state.caller = caller;
     }
     if !state.deferred.is_empty() {
         out.append(&mut state.deferred);
@@ -152,9 +176,11 @@ pub(crate) fn run(
     let client = state.clients.at(id);
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
+    let bytes_before = state.store.bytes();
     let mut call = Call {
         state,
         id,
@@ -178,6 +204,7 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
+    note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);
     }
@@ -188,9 +215,62 @@ pub(crate) fn run(
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
         };
+        state.touched_bytes =
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
         state.log_if_large(id, spec, request, now, bytes);
     }
     step
+}
+
+/// Notes the keys of a command that reads, if its client tracks them. A script reads nothing itself: the
+/// commands do that it calls.
+#[inline]
+fn note_read(state: &mut State, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+    if state.clients.at(id).tracking.is_some()
+        && spec.flags.has(Flags::READONLY)
+        && !spec.flags.has(Flags::RUNS_SCRIPT)
+    {
+        state.remember_keys(id, spec, request);
+    }
+}
+
+/// Runs a command that a script calls.
+pub(crate) fn run_in_script(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    now: Now,
+    reply: &mut ReplyWriter<'_>,
+) {
+    crate::panic::set_command(spec.name);
+    let first = 1 + usize::from(spec.name.contains('|'));
+    let mark = reply.mark();
+    let db = state.clients.at(id).db;
+    let mut call = Call {
+        state,
+        id,
+        spec,
+        now,
+        db,
+    };
+    match (spec.run)(&mut call, Args::new(request, first), reply) {
+        Ok(Flow::Done) => {}
+        Ok(Flow::Wait(_)) => unreachable!("nothing waits inside of a script"),
+        Err(error) => {
+            state.stats.on_failed(spec, &error);
+            reply.rewind(mark);
+            reply.error(error.wire());
+        }
+    }
+    if state.store.has_changes() {
+        state.publish_events();
+    }
+    note_read(state, id, spec, request);
+    if !state.monitors.is_empty() {
+        state.show_in_script(spec, db, request, now);
+    }
+    state.stats.on_call(spec);
 }
 
 enum Admitted {
@@ -224,17 +304,25 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     // What it does itself, and what the commands do that it runs.
     let mut flags = spec.flags;
-    if flags.has(Flags::RUNS_QUEUE)
-        && let Some(transaction) = &client.transaction
-    {
-        flags = flags | transaction.flags;
+    if flags.has(Flags::RUNS_QUEUE | Flags::RUNS_SCRIPT) {
+        if let Some(transaction) = &client.transaction
+            && flags.has(Flags::RUNS_QUEUE)
+        {
+            flags = flags | transaction.flags;
+        } else if flags.has(Flags::RUNS_SCRIPT) {
+            flags = state.scripts.flags_of_call(spec, request);
+        }
     }
     let restricted = client.is_subscriber()
         && client.version == Version::Resp2
         && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
     let memory_max = state.config.settings().maxmemory_bytes;
-    if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
+    if memory_max > 0
+        && state
+            .memory_for(flags)
+            .is_some_and(|used| used > memory_max)
+    {
         return refuse(CommandError::OutOfMemory);
     }
     if restricted {
@@ -255,6 +343,19 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         return Ok(Admitted::Queue(spec));
     }
     Ok(Admitted::Run(spec))
+}
+
+impl State {
+    /// What counts as used before a command that may add to it.
+    fn memory_for(&self, flags: Flags) -> Option<u64> {
+        let data = self.store.bytes();
+        if flags.has(Flags::DENYOOM) {
+            return Some(data as u64);
+        }
+        let is_redis = self.store.settings().compat == Compat::Redis;
+        let grows_client = is_redis && flags.has(Flags::GROWS_CLIENT);
+        grows_client.then(|| (data + self.pubsub.bytes + self.request_bytes) as u64)
+    }
 }
 
 /// Checks whether the caller may use the command at all, and whether there is one that is called so.
@@ -309,15 +410,17 @@ fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
     }
 }
 
-/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
+/// A missing password leaves a transaction as it was; so do, in Redis, MULTI and WATCH.
 fn aborts_transaction(error: &CommandError) -> bool {
     !matches!(
         error,
-        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+        CommandError::Client(
+            ClientError::NoAuth | ClientError::NotInMultiOfRedis("multi" | "watch")
+        )
     )
 }
 
-fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
+pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec) -> CommandError {
     let asked = request.get(1).unwrap_or_default();
     CommandError::UnknownSubcommand {
         asked: echo(asked, ECHO_BYTES_MAX).to_vec(),

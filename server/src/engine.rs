@@ -43,7 +43,8 @@ pub struct Engine {
 pub(crate) enum Verdict {
     /// Go on with the next requests.
     Open,
-    /// A command waits: read, and ask again when woken or when something was read.
+    /// A command waits, or the client is not heard any more: read, and ask again when woken or when
+    /// something was read.
     Waiting,
     /// Send what is queued, then close.
     Closing,
@@ -56,6 +57,8 @@ pub(crate) struct Executed {
     /// taken.
     pub(crate) count: usize,
     pub(crate) verdict: Verdict,
+    /// Whether the client is sent anything by that.
+    pub(crate) has_replied: bool,
     /// What the client may send from now on; nothing if it is gone.
     pub(crate) limits: Option<InputLimits>,
 }
@@ -65,15 +68,16 @@ impl Executed {
     const GONE: Self = Self {
         count: 0,
         verdict: Verdict::Closing,
+        has_replied: false,
         limits: None,
     };
 }
 
 impl Verdict {
     pub(crate) fn of(client: &Client) -> Self {
-        if client.closing {
+        if client.closing && !client.is_unheard {
             Self::Closing
-        } else if client.is_blocked() {
+        } else if client.is_blocked() || client.is_unheard {
             Self::Waiting
         } else {
             Self::Open
@@ -154,7 +158,7 @@ impl Engine {
     /// If it still waits, the connection is woken once there is something to give back.
     pub(crate) fn on_input_while_waiting(&self, id: ClientId, bytes: &[u8]) -> (Verdict, Vec<u8>) {
         self.with(|state, now| {
-            state.stats.bytes_in += bytes.len() as u64;
+            state.stats.on_read(bytes.len());
             let Some(client) = state.clients.get_mut(id) else {
                 return GONE;
             };
@@ -179,7 +183,7 @@ impl Engine {
             let Some(client) = state.clients.get_mut(id) else {
                 return GONE;
             };
-            if client.is_blocked() {
+            if client.is_blocked() || client.is_unheard {
                 state.remove_client(id);
                 return GONE;
             }
@@ -187,11 +191,17 @@ impl Engine {
         })
     }
 
-    /// Answers a breach of the protocol. The connection is to be closed after it.
-    pub(crate) fn on_protocol_error(&self, id: ClientId, error: ProtocolError) {
+    /// Answers a breach of the protocol, and says what is to become of the connection: it is closed,
+    /// unless its client wanted no replies and nothing `is_sent` to it.
+    pub(crate) fn on_protocol_error(
+        &self,
+        id: ClientId,
+        error: ProtocolError,
+        is_sent: bool,
+    ) -> Verdict {
         self.with(|state, _| {
             let Some(client) = state.clients.get_mut(id) else {
-                return;
+                return Verdict::Closing;
             };
             tracing::debug!("{client} broke the protocol: {error}");
             client.closing = true;
@@ -199,8 +209,11 @@ impl Engine {
                 let mut reply = ReplyWriter::new(&mut client.out, client.version);
                 reply.error(error.message());
                 state.touch(id);
+            } else {
+                client.is_unheard = !is_sent && client.unsent_bytes() == 0;
             }
-        });
+            Verdict::of(state.clients.at(id))
+        })
     }
 
     /// Does what has become due.
@@ -264,7 +277,7 @@ impl Engine {
         state.begin(now);
         serve::settle(state, now);
         self.run_resumed(state, now);
-        state.stats.bytes_in += received as u64;
+        state.stats.on_read(received);
         let Some(client) = state.clients.get_mut(id) else {
             return Executed::GONE;
         };
@@ -280,6 +293,7 @@ impl Engine {
         let client = state.clients.at(id);
         let verdict = Verdict::of(client);
         client.out = std::mem::take(&mut replies.out);
+        let has_replied = !client.out.is_empty();
         let rest = &input[batch.input_bytes(count)..];
         if verdict == Verdict::Waiting {
             client.set_backlog(rest);
@@ -290,6 +304,7 @@ impl Engine {
         Executed {
             count,
             verdict,
+            has_replied,
             limits: Some(limits),
         }
     }
@@ -312,8 +327,7 @@ impl Engine {
         let mut verdict = Verdict::of(client);
         let mut count = 0;
         let mut since_clock = 0;
-        let slow_above = state.config.settings().slowlog_log_slower_than_us;
-        state.timing.begin(slow_above);
+        state.timing.begin();
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -328,7 +342,7 @@ impl Engine {
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
-                && state.timing.on_ran(spec)
+                && state.wants_reading_after(spec)
             {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
@@ -345,7 +359,7 @@ impl Engine {
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
-            timing.on_reading(now.mono, self.clock.now().mono, None, stats);
+            timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
         Some(count)
     }
@@ -369,6 +383,9 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.caches.is_observing() {
+            guard.settle_caches();
+        }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
@@ -376,7 +393,8 @@ impl Engine {
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.
-        let are_few = links.len() <= WRITTEN_AT_ONCE_MAX;
+        // What time has done is written when this returns, to however many.
+        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
         if are_few {
             links.iter().for_each(|link| link.flush());
         }
@@ -453,7 +471,7 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
-            self.store.expire_due(EXPIRE_SLICE);
+            self.expire_slice(now);
         }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
@@ -467,5 +485,3 @@ impl State {
 const COMMANDS_PER_CLOCK: usize = 64;
 /// Replies of one batch after which it ends, so that nobody waits long for the lock.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
-/// Keys removed at a time when many expire together; the rest read as missing meanwhile.
-const EXPIRE_SLICE: usize = 1_000;

@@ -44,9 +44,11 @@ impl Spec {
             }
             Some(keys)
         };
+        // The specs of these find a word where it stands first, though it may be a name there.
+        let by_command = self.keys_by_command(request);
         let mut keys = match self.real_keys().next() {
-            Some(_) => by_specs().or_else(|| self.keys_by_command(request))?,
-            None => self.keys_by_command(request)?,
+            Some(_) => by_command.or_else(by_specs)?,
+            None => by_command?,
         };
         if let Some(flags) = self.key_flags {
             let flags = flags(request);
@@ -239,6 +241,19 @@ mod tests {
         assert_eq!(positions(xread, "xread streams a b 0 0"), Some(vec![2, 3]));
         assert_eq!(positions(xread, "xread count 1 block"), Some(vec![]));
         assert_eq!(xread.key_range(), KeyRange::default());
+    }
+
+    #[test]
+    fn a_name_may_be_a_keyword() {
+        let xreadgroup = commands::find(b"xreadgroup").unwrap();
+        for words in [
+            "xreadgroup group streams c streams a b > >",
+            "xreadgroup noack group g streams streams a >",
+            "xreadgroup count 1 group streams c streams a >",
+        ] {
+            let keys = positions(xreadgroup, words).unwrap();
+            assert_eq!(words.split(' ').nth(keys[0]), Some("a"), "{words}");
+        }
     }
 
     #[test]

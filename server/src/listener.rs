@@ -62,11 +62,12 @@ impl Peer {
 }
 
 impl Acceptor {
-    /// Accepts TCP clients until told to stop.
-    pub(crate) async fn accept_tcp(self, listener: TcpListener) {
+    /// Accepts TCP clients until told to close.
+    pub(crate) async fn accept_tcp(self, listener: Arc<TcpListener>, close: CancellationToken) {
         loop {
             let accepted = tokio::select! {
-                () = self.stop.cancelled() => return,
+                biased;
+                () = close.cancelled() => return,
                 accepted = listener.accept() => accepted,
             };
             match accepted {
@@ -204,6 +205,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         reply_mode: ReplyMode::On,
         no_evict: false,
         no_touch: false,
+        import_source: false,
         capa_redirect: false,
         readonly: false,
         is_monitor: false,
@@ -211,12 +213,15 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         has_transacted: false,
         executing: None,
         watches: Default::default(),
+        tracking: None,
         subscriptions: Default::default(),
         waiter: None,
         gated: false,
+        is_let_go: false,
         backlog: Vec::new(),
         last_command: None,
         closing: false,
+        is_unheard: false,
         soft_limit_since: None,
         input_bytes: 0,
         argument_bytes: 0,

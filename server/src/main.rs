@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tailrace_server::Builder;
 use tailrace_server::Config;
 use tailrace_server::Server;
 use tailrace_server::config::Start;
@@ -11,7 +12,10 @@ use tailrace_server::panic;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
 
+use self::supervisor::Supervisor;
+
 mod startup;
+mod supervisor;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -40,9 +44,31 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
 }
 
 fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
-    let set_log_level = startup::log_to(config.settings())?;
     startup::change_dir(config.settings())?;
+    let set_log_level = startup::log_to(config.settings())?;
     startup::raise_open_files(&mut config);
+    let supervisor = Supervisor::find(config.settings());
+    let is_background = config.settings().daemonize && matches!(supervisor, Supervisor::Nobody);
+    if is_background {
+        supervisor::detach()?;
+        config.choose_pidfile(startup::PID_FILE);
+    }
+    let builder = Server::builder()
+        .supervised_by(supervisor.name())
+        .on_log_level(set_log_level);
+    let served = serve(config, builder, &supervisor);
+    if is_background && let Err(error) = &served {
+        // Nobody sees what it says on its way out.
+        tracing::error!("{error}");
+    }
+    served
+}
+
+fn serve(
+    config: Config,
+    builder: Builder,
+    supervisor: &Supervisor,
+) -> Result<(), Box<dyn std::error::Error>> {
     let has_log_file = !config.settings().logfile.is_empty();
     let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -54,10 +80,10 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let builder = Server::builder().config(config).on_log_level(set_log_level);
-        let server = builder.start().await?;
+        let server = builder.config(config).start().await?;
         let ready = ready(&server);
         announce(&ready);
+        supervisor.on_ready();
         if has_log_file {
             tracing::info!("{ready}");
         }
@@ -68,6 +94,7 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
             () = give_memory_back() => unreachable!("this goes on for as long as the server runs"),
         };
         tracing::info!("{why}: answering what was read, then ending");
+        supervisor.on_stopping();
         server.stop().await;
         tracing::info!("ended");
         Ok(())

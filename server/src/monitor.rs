@@ -42,7 +42,34 @@ impl State {
         if spec.flags.has(Flags::ADMIN | Flags::SKIP_MONITOR) {
             return;
         }
-        let line = self.line(id, request, now);
+        self.show_call(id, request, now);
+    }
+
+    /// Shows a call of a script, before the commands of the script are shown.
+    #[cold]
+    pub(crate) fn show_call(&mut self, id: ClientId, request: Request<'_>, now: Now) {
+        let client = self.clients.at(id);
+        let (db, address) = (client.db, address(client));
+        let line = self.line(db, &address, request, now);
+        self.show(&line);
+    }
+
+    /// Shows a command that a script called.
+    #[cold]
+    pub(crate) fn show_in_script(
+        &mut self,
+        spec: &'static Spec,
+        db: usize,
+        request: Request<'_>,
+        now: Now,
+    ) {
+        if !spec.flags.has(Flags::ADMIN | Flags::SKIP_MONITOR) {
+            let line = self.line(db, "lua", request, now);
+            self.show(&line);
+        }
+    }
+
+    fn show(&mut self, line: &str) {
         for index in 0..self.monitors.len() {
             let monitor = self.monitors[index];
             // It is a reply, unlike a message: it comes only to those who want replies.
@@ -51,15 +78,14 @@ impl State {
                 ReplyMode::Off | ReplyMode::Skip => false,
             };
             if hears {
-                self.push(monitor, |reply| reply.simple(&line));
+                self.push(monitor, |reply| reply.simple(line));
             }
         }
     }
 
-    fn line(&mut self, id: ClientId, request: Request<'_>, now: Now) -> String {
+    fn line(&self, db: usize, from: &str, request: Request<'_>, now: Now) -> String {
         let (secs, micros) = (now.wall.0 / 1_000_000, now.wall.0 % 1_000_000);
-        let client = self.clients.at(id);
-        let mut line = format!("{secs}.{micros:06} [{} {}]", client.db, address(client));
+        let mut line = format!("{secs}.{micros:06} [{db} {from}]");
         for (index, arg) in request.iter().enumerate() {
             line.push_str(" \"");
             if is_secret(request, index, &self.config) {

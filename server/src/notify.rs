@@ -5,22 +5,40 @@
 //! `EXEC`. Which are published is chosen by `notify-keyspace-events`; while it chooses none, storage
 //! writes nothing down for this, and a command costs one look at an empty list.
 
+use tailrace_storage::Event;
+
 use crate::config::EventClasses;
 use crate::state::State;
 
 impl State {
-    /// Publishes the events among the changes that were not looked at yet.
+    /// Publishes the events among the changes that were not looked at yet, and tells whose cache they
+    /// make stale.
     pub(crate) fn publish_events(&mut self) {
         let classes = self.config.settings().notify_keyspace_events;
         while let Some(change) = self.store.changes().get(self.published) {
+            let (at, event) = (self.published, change.event);
             self.published += 1;
-            if !self.pubsub.has_listeners() || !classes.selects(change.event.class()) {
-                continue;
+            let is_observing = self.caches.is_observing();
+            // In the reference whose cache is stale hears that before the event, but for these.
+            let is_event_first = matches!(event, Event::Expired | Event::Xadd | Event::Xtrim);
+            if is_observing && !is_event_first {
+                self.invalidate_changed(at);
             }
-            if let Some(name) = change.event.name() {
-                let (db, key) = (change.db, change.key.clone());
-                self.publish_event(classes, db, &key, name.as_bytes());
+            self.publish_change(classes, at);
+            if is_observing && is_event_first {
+                self.invalidate_changed(at);
             }
+        }
+    }
+
+    fn publish_change(&mut self, classes: EventClasses, at: usize) {
+        let change = &self.store.changes()[at];
+        if !self.pubsub.has_listeners() || !classes.selects(change.event.class()) {
+            return;
+        }
+        if let Some(name) = change.event.name() {
+            let (db, key) = (change.db, change.key.clone());
+            self.publish_event(classes, db, &key, name.as_bytes());
         }
     }
 

@@ -28,6 +28,14 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     kilobytes(&status, "VmRSS:")
 }
 
+/// What the system shows of the process's memory, line by line: sizes and what they are made of.
+pub(crate) fn memory_lines() -> Vec<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_about_memory = |line: &&str| line.starts_with("Vm") || line.starts_with("Rss");
+    let lines = status.lines().filter(is_about_memory);
+    lines.map(|line| line.replace('\t', " ")).collect()
+}
+
 /// The memory of the host.
 pub(crate) fn system_memory_bytes() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
@@ -35,9 +43,18 @@ pub(crate) fn system_memory_bytes() -> Option<u64> {
 }
 
 /// How long the process has kept processors busy.
-#[expect(clippy::cast_precision_loss, reason = "the unit is 10 ms anyway")]
 pub(crate) fn processor_time() -> Option<ProcessorTime> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    read_processor_time("/proc/self/stat")
+}
+
+/// How long this thread has, which serves the clients unless there are others.
+pub(crate) fn thread_time() -> Option<ProcessorTime> {
+    read_processor_time("/proc/thread-self/stat")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the unit is 10 ms anyway")]
+fn read_processor_time(path: &str) -> Option<ProcessorTime> {
+    let stat = fs::read_to_string(path).ok()?;
     // The name of the program, in brackets, may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split(' ').skip(11);

@@ -113,15 +113,18 @@ fn run_held(state: &mut State, held: Held, now: Now) {
         return;
     };
     client.gated = false;
+    client.is_let_go = false;
     client.argument_bytes = 0;
     let mut out = std::mem::take(&mut client.out);
     let request = request.as_request();
+    let began = state.clock.mono();
     let outcome = dispatch::execute(state, id, request, request_bytes, now, &mut out);
     if let Some(spec) = outcome.ran
         && outcome.step == Step::Done
     {
-        // It is not worth a reading of the clock.
-        state.log_if_slow(id, spec, request, now, 0);
+        let micros = state.micros_since(began);
+        state.stats.by_command.on_measured(spec, micros * 1_000);
+        state.log_if_slow(id, spec, request, now, micros);
     }
     let Some(client) = state.clients.get_mut(id) else {
         return;

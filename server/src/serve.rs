@@ -11,6 +11,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Change;
 use tailrace_storage::Event;
 use tailrace_storage::GroupReader;
+use tailrace_storage::Instant;
 use tailrace_storage::Now;
 use tailrace_storage::Signal;
 use tailrace_storage::WaiterId;
@@ -58,6 +59,9 @@ pub(crate) fn park(
 pub(crate) fn settle(state: &mut State, now: Now) {
     react(state, now);
     while let Some(held) = state.gate.take_released() {
+        if let Some(client) = state.clients.get_mut(held.client) {
+            client.is_let_go = true;
+        }
         state.resumed.push_back(Resumed::Held(held));
     }
 }
@@ -68,6 +72,7 @@ fn react(state: &mut State, now: Now) {
         state.published = 0;
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
+        put_leaving_first(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
@@ -86,6 +91,16 @@ fn react(state: &mut State, now: Now) {
         }
         state.changes = changes;
         serve_keys(state, &signalled, now);
+    }
+}
+
+/// A key leaves its old place before it comes to its new one, whatever the order of the events is.
+fn put_leaving_first(changes: &mut [Change]) {
+    for at in 1..changes.len() {
+        let leaves = matches!(changes[at].event, Event::RenameFrom | Event::MoveFrom);
+        if leaves && changes[at - 1].event == Event::New {
+            changes.swap(at - 1, at);
+        }
     }
 }
 
@@ -131,6 +146,7 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
 /// looked at: the reference attempts every waiter, which resets the idle time of its consumer and
 /// creates the consumer again if it was deleted.
 fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
+    remember_keys_of_waiting(state, db, key);
     let mut round = state.waits.round(db, key);
     loop {
         let store = &state.store;
@@ -162,6 +178,36 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
     }
 }
 
+/// Before a stream gets another place, or a copy: what attempts in vain did to the consumers that wait
+/// for it becomes their own, and goes with them.
+pub(crate) fn keep_attempts(state: &mut State, db: usize, key: &[u8]) {
+    for group in state.waits.groups(db, key) {
+        for consumer in state.waits.consumers(db, key, &group) {
+            // Neither may be there: nobody has looked yet.
+            let _ = state.store.end_wait(db, key, &group, consumer);
+        }
+    }
+}
+
+/// Notes for clients that track what the readers of `key` read: each attempt reads it again, also in vain.
+fn remember_keys_of_waiting(state: &mut State, db: usize, key: &[u8]) {
+    if state.caches.clients() == 0
+        || state
+            .store
+            .peek(db, key)
+            .is_none_or(|value| value.as_stream().is_err())
+    {
+        return;
+    }
+    for waiter in state.waits.readers(db, key) {
+        let Some(parked) = state.parked.remove(&waiter) else {
+            continue;
+        };
+        state.remember_keys(parked.client, parked.spec, parked.request.as_request());
+        state.parked.insert(waiter, parked);
+    }
+}
+
 type Answer<'a> = dyn FnOnce(&mut dyn Waiting, &mut Call<'_>, &mut ReplyWriter<'_>) -> Result<bool, CommandError>
     + 'a;
 
@@ -186,8 +232,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let id = parked.client;
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
+    let began = state.clock.mono();
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
+    state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -202,7 +250,12 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let over = match result {
         Ok(over) => over,
         Err(error) => {
-            state.stats.on_failed(parked.spec, &error);
+            match error {
+                CommandError::Client(ClientError::Unblocked) => {
+                    state.stats.on_rejected(Some(parked.spec), &error);
+                }
+                _ => state.stats.on_failed(parked.spec, &error),
+            }
             out.truncate(start);
             let version = state.clients.at(id).version;
             ReplyWriter::new(&mut out, version).error(error.wire());
@@ -212,7 +265,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     if over {
         state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
-        log(state, &parked, now, out.len() - start);
+        log(state, &parked, now, began, out.len() - start);
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -226,15 +279,18 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     }
 }
 
-/// Logs a command that waited, if it stands out. The time of a wait is not one that it took.
-fn log(state: &mut State, parked: &Parked, now: Now, reply_bytes: usize) {
+/// Logs a command that waited, if it stands out, and counts what its end took, which `began` then. The
+/// time of a wait is not one that it took.
+fn log(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
     let (id, spec) = (parked.client, parked.spec);
     let request = parked.request.as_request();
     let bytes = CallBytes {
         request: parked.request_bytes,
         reply: reply_bytes,
     };
-    state.log_if_slow(id, spec, request, now, parked.command.took_micros());
+    let micros = state.micros_since(began) + parked.command.took_micros();
+    state.stats.by_command.on_measured(spec, micros * 1_000);
+    state.log_if_slow(id, spec, request, now, micros);
     state.log_if_large(id, spec, request, now, bytes);
 }
 

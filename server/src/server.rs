@@ -49,6 +49,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     manual: Option<Arc<ManualClock>>,
     set_log_level: Option<SetLogLevel>,
+    supervisor: &'static str,
 }
 
 /// Changes what a process logs.
@@ -86,6 +87,13 @@ impl Builder {
         self
     }
 
+    /// A server that tells clients that this supervises its process.
+    #[must_use]
+    pub fn supervised_by(mut self, supervisor: &'static str) -> Self {
+        self.supervisor = supervisor;
+        self
+    }
+
     /// How many threads the configuration asks for.
     pub fn threads(&self) -> usize {
         self.config.settings().threads
@@ -102,6 +110,7 @@ impl Builder {
             clock,
             manual,
             set_log_level,
+            supervisor,
         } = self;
         let settings = config.settings();
         let sockets = sockets::bind(settings)?;
@@ -112,6 +121,7 @@ impl Builder {
             replication_id: sockets::random_id(),
             listeners: sockets.describe(settings),
             port: sockets.port,
+            supervisor,
             executable: std::env::current_exe()
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
@@ -128,7 +138,8 @@ impl Builder {
             stop: CancellationToken::new(),
             runtime: Handle::current(),
         };
-        let unix_path = sockets.listen(&acceptor)?;
+        let (listening, unix_path) = sockets.listen(&acceptor)?;
+        engine.with(|state, _| state.listening = Some(listening));
         let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
         Ok(Server {
             acceptor,
@@ -157,10 +168,11 @@ impl Server {
             clock: Arc::new(SystemClock::new()),
             manual: None,
             set_log_level: None,
+            supervisor: "no",
         }
     }
 
-    /// The first address that it listens on.
+    /// The first address that it listened on when it started.
     ///
     /// # Panics
     ///
@@ -172,7 +184,7 @@ impl Server {
             .expect("the server listens on a TCP port")
     }
 
-    /// All TCP addresses that it listens on.
+    /// All TCP addresses that it listened on when it started.
     pub fn addrs(&self) -> &[SocketAddr] {
         &self.addrs
     }

@@ -19,6 +19,7 @@ use tokio::net::UnixListener;
 
 use crate::config::Settings;
 use crate::listener::Acceptor;
+use crate::listening::Listening;
 use crate::server::StartError;
 
 /// Sockets that are bound and not yet served.
@@ -36,7 +37,7 @@ pub(crate) fn bind(settings: &Settings) -> Result<Sockets, StartError> {
         unix: None,
     };
     for _ in 0..PORT_ATTEMPTS {
-        match bind_tcp(settings) {
+        match bind_tcp(settings, settings.port) {
             Err(StartError::Listen { source, .. })
                 if settings.port == 0 && source.kind() == io::ErrorKind::AddrInUse => {}
             bound => {
@@ -74,9 +75,7 @@ impl Sockets {
     pub(crate) fn describe(&self, settings: &Settings) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.tcp.is_empty() {
-            let bind = settings.bind.iter().map(|addr| format!("bind={addr}"));
-            let bind: Vec<String> = bind.collect();
-            lines.push(format!("name=tcp,{},port={}", bind.join(","), self.port));
+            lines.push(describe_tcp(settings, self.port, self.tcp.len()));
         }
         if let Some((path, _)) = &self.unix {
             lines.push(format!("name=unix,bind={path}"));
@@ -84,27 +83,38 @@ impl Sockets {
         lines
     }
 
-    /// Starts to accept on all of them; gives the path of the Unix socket.
-    pub(crate) fn listen(self, acceptor: &Acceptor) -> Result<Option<String>, StartError> {
-        for listener in self.tcp {
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
-                StartError::Listen {
-                    address: "a bound socket".to_owned(),
-                    source,
-                }
-            })?;
-            tokio::spawn(acceptor.clone().accept_tcp(listener));
-        }
+    /// Starts to accept on all of them; gives where it listens for TCP, and the path of the Unix socket.
+    pub(crate) fn listen(
+        self,
+        acceptor: &Acceptor,
+    ) -> Result<(Listening, Option<String>), StartError> {
+        let mut listening = Listening::new(acceptor);
+        listening.accept(self.tcp)?;
         let path = self.unix.as_ref().map(|(path, _)| path.clone());
         if let Some((path, listener)) = self.unix {
             tokio::spawn(acceptor.clone().accept_unix(listener, path));
         }
-        Ok(path)
+        Ok((listening, path))
     }
 }
 
-fn bind_tcp(settings: &Settings) -> Result<(u16, Vec<TcpListener>), StartError> {
-    let mut port = settings.port;
+/// What `INFO` says of TCP, where the first `count` addresses are listened on.
+pub(crate) fn describe_tcp(settings: &Settings, port: u16, count: usize) -> String {
+    let mut line = TCP_LINE.to_owned();
+    for addr in settings.bind.iter().take(count) {
+        let _ = write!(line, ",bind={addr}");
+    }
+    if port != 0 {
+        let _ = write!(line, ",port={port}");
+    }
+    line
+}
+
+/// Binds the TCP addresses of `settings`, and gives the port.
+pub(crate) fn bind_tcp(
+    settings: &Settings,
+    mut port: u16,
+) -> Result<(u16, Vec<TcpListener>), StartError> {
     let mut listeners = Vec::new();
     for name in &settings.bind {
         let optional = name.starts_with('-');
@@ -178,5 +188,7 @@ pub(crate) fn seed() -> u64 {
     RandomState::new().hash_one(0_u8)
 }
 
+/// How the line of `INFO` begins that tells of TCP.
+pub(crate) const TCP_LINE: &str = "name=tcp";
 /// How often a free port is looked for that is free on every address.
 const PORT_ATTEMPTS: usize = 100;

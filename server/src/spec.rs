@@ -39,6 +39,8 @@ pub struct Spec {
     pub summary: &'static str,
     /// The version of the reference that introduced it.
     pub since: &'static str,
+    /// What changed for its users since then: versions, and what is so from then on.
+    pub history: &'static [(&'static str, &'static str)],
     /// In the O notation, for people; empty where there is nothing to say.
     pub complexity: &'static str,
     /// Whom it is for.
@@ -80,6 +82,7 @@ impl Spec {
             group: Group::Generic,
             summary: "",
             since: "1.0.0",
+            history: &[],
             complexity: "O(1)",
             audience: Audience::Everybody,
             subcommands: &[],
@@ -206,6 +209,11 @@ impl Flags {
     pub const UNQUEUED: Self = Self(1 << 22);
     /// Runs what a transaction has queued. Not listed.
     pub const RUNS_QUEUE: Self = Self(1 << 23);
+    /// Runs a script, which may say what it does. Not listed.
+    pub const RUNS_SCRIPT: Self = Self(1 << 24);
+
+    /// Makes the server keep more for the client, which Redis refuses when memory is used up. Not listed.
+    pub const GROWS_CLIENT: Self = Self(1 << 24);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[
@@ -233,6 +241,11 @@ impl Flags {
     /// Both sets together; usable in constants, where `|` is not.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// This set, but for what is in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether any of `other` is in this set.
@@ -264,26 +277,28 @@ impl Acl {
     pub const WRITE: Self = Self(1 << 2);
     /// `@string`
     pub const STRING: Self = Self(1 << 3);
+    /// `@bitmap`
+    pub const BITMAP: Self = Self(1 << 4);
     /// `@stream`
-    pub const STREAM: Self = Self(1 << 4);
+    pub const STREAM: Self = Self(1 << 5);
     /// `@pubsub`
-    pub const PUBSUB: Self = Self(1 << 5);
+    pub const PUBSUB: Self = Self(1 << 6);
     /// `@admin`
-    pub const ADMIN: Self = Self(1 << 6);
+    pub const ADMIN: Self = Self(1 << 7);
     /// `@fast`
-    pub const FAST: Self = Self(1 << 7);
+    pub const FAST: Self = Self(1 << 8);
     /// `@slow`
-    pub const SLOW: Self = Self(1 << 8);
+    pub const SLOW: Self = Self(1 << 9);
     /// `@blocking`
-    pub const BLOCKING: Self = Self(1 << 9);
+    pub const BLOCKING: Self = Self(1 << 10);
     /// `@dangerous`
-    pub const DANGEROUS: Self = Self(1 << 10);
+    pub const DANGEROUS: Self = Self(1 << 11);
     /// `@connection`
-    pub const CONNECTION: Self = Self(1 << 11);
+    pub const CONNECTION: Self = Self(1 << 12);
     /// `@transaction`
-    pub const TRANSACTION: Self = Self(1 << 12);
+    pub const TRANSACTION: Self = Self(1 << 13);
     /// `@scripting`
-    pub const SCRIPTING: Self = Self(1 << 13);
+    pub const SCRIPTING: Self = Self(1 << 14);
 
     /// The names of the categories, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[
@@ -291,6 +306,7 @@ impl Acl {
         (Self::READ, "read"),
         (Self::WRITE, "write"),
         (Self::STRING, "string"),
+        (Self::BITMAP, "bitmap"),
         (Self::STREAM, "stream"),
         (Self::PUBSUB, "pubsub"),
         (Self::ADMIN, "admin"),
@@ -336,6 +352,8 @@ pub enum Group {
     Generic,
     /// Works on strings.
     String,
+    /// Works on the bits of strings.
+    Bitmap,
     /// Works on streams.
     Stream,
     /// Works on channels.
@@ -358,6 +376,7 @@ impl Group {
         match self {
             Self::Generic => "generic",
             Self::String => "string",
+            Self::Bitmap => "bitmap",
             Self::Stream => "stream",
             Self::PubSub => "pubsub",
             Self::Transactions => "transactions",

@@ -67,6 +67,9 @@ pub(crate) fn raise_open_files(config: &mut Config) {
     }
 }
 
+/// Names the process in the background, unless the configuration has another file for that.
+pub(crate) const PID_FILE: &str = "/var/run/tailrace.pid";
+
 /// The file that names this process, for as long as it runs.
 pub(crate) struct PidFile(Option<PathBuf>);
 

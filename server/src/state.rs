@@ -25,15 +25,19 @@ use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::gate::Gate;
+use crate::latency::LatencyEvents;
 use crate::link::Link;
+use crate::listening::Listening;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
+use crate::script::Scripts;
 use crate::serve;
 use crate::server::SetLogLevel;
 use crate::server_info::ServerInfo;
 use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
+use crate::tracking::Caches;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -52,10 +56,16 @@ pub struct State {
     pub stats: Stats,
     /// The commands that stood out.
     pub logs: CommandLogs,
+    /// The scripts.
+    pub(crate) scripts: Scripts,
+    /// What took long.
+    pub latency: LatencyEvents,
     /// Who listens to which channel.
     pub pubsub: PubSub,
     /// Who sees the commands of all clients, in the order in which they asked to.
     pub monitors: Vec<ClientId>,
+    /// Who may have cached which key.
+    pub caches: Caches,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -98,8 +108,14 @@ pub struct State {
     pub(crate) request_bytes: usize,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
+    /// How many bytes the command that ran last was sent and answered in, and changed.
+    pub(crate) touched_bytes: usize,
+    /// Where clients come from.
+    pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// When the log last said that a client speaks HTTP.
+    pub(crate) warned_of_http_at: Option<Instant>,
 }
 
 /// A command that waits, and for whom.
@@ -118,7 +134,7 @@ pub(crate) struct Parked {
 pub(crate) struct Memory {
     /// What keys and values take.
     pub(crate) data: u64,
-    /// What the clients take.
+    /// What the clients take, and what is remembered of what they cached.
     pub(crate) clients: u64,
     /// The most that both took so far.
     pub(crate) peak: u64,
@@ -135,8 +151,11 @@ impl State {
             info,
             stats: Stats::default(),
             logs: CommandLogs::default(),
+            scripts: Scripts::default(),
+            latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
+            caches: Caches::default(),
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
@@ -158,7 +177,10 @@ impl State {
             clock,
             request_bytes: 0,
             reply_start: Mark::default(),
+            touched_bytes: 0,
+            listening: None,
             set_log_level: None,
+            warned_of_http_at: None,
         }
     }
 
@@ -171,19 +193,34 @@ impl State {
             entries_max: settings.stream_node_max_entries,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
+        store.is_importing = settings.import_mode;
         store.compat = settings.compat;
-        let is_notifying = settings.notify_keyspace_events.is_active();
-        self.store.set_record_all(is_notifying);
         // What is due by the new settings is found out at once.
         self.upkeep_at = Some(Instant(0));
         if settings.requirepass.is_none() {
             self.clients.authenticate_all();
         }
-        self.timing
-            .set_threshold(settings.slowlog_log_slower_than_us);
+        self.latency
+            .set_threshold(settings.latency_monitor_threshold_ms);
+        let slow_above = settings.slowlog_log_slower_than_us;
+        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        // What was called before is of the time before.
+        let keeps_durations = settings.latency_tracking;
+        self.settle_times();
+        self.stats.by_command.set_keeps_durations(keeps_durations);
+        let settings = self.config.settings();
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
+        self.record_changes();
+    }
+
+    /// Lets storage write down the changes of all keys if anybody may have to hear of them.
+    pub(crate) fn record_changes(&mut self) {
+        let settings = self.config.settings();
+        let is_notifying = settings.notify_keyspace_events.is_active();
+        self.store
+            .set_record_all(is_notifying || self.caches.observes());
     }
 
     /// Acts on the gate having been closed or opened, or on its time having come.
@@ -239,6 +276,7 @@ impl State {
         }
         self.discard(id);
         self.unsubscribe_all(id);
+        self.stop_tracking(id);
         self.stop_monitoring(id);
         let client = self.clients.remove(id)?;
         tracing::debug!("{client} left");
@@ -266,7 +304,7 @@ impl State {
         }
         client.active_at = now.mono;
         client.bytes_out += client.out.len() as u64;
-        self.stats.bytes_out += client.out.len() as u64;
+        self.stats.on_write(client.out.len());
         let link = Arc::clone(&client.link);
         let waiting = link.enqueue(&mut client.out);
         self.limit_output(id, waiting, now.mono);
@@ -275,7 +313,8 @@ impl State {
 
     /// The memory that this server takes now, which may be the most so far.
     pub(crate) fn memory(&mut self) -> Memory {
-        let clients: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let own: usize = self.clients.iter().map(Client::memory_bytes).sum();
+        let clients = own + self.caches.keys().bytes();
         let (data, clients) = (self.store.bytes() as u64, clients as u64);
         self.peak_bytes = self.peak_bytes.max(data + clients);
         Memory {
@@ -297,6 +336,7 @@ impl State {
         });
         [
             expiry,
+            self.remembers_too_many_keys().then_some(now.mono),
             self.waits.next_deadline(),
             self.gate.deadline(),
             self.upkeep_at,

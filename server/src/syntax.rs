@@ -27,28 +27,36 @@
 
 /// An argument, or a group of them.
 #[derive(Debug, Default, Eq, PartialEq)]
-pub(crate) struct Argument<'a> {
-    pub(crate) name: String,
-    pub(crate) kind: Kind<'a>,
+pub struct Argument<'a> {
+    /// What it is called.
+    pub name: String,
+    /// What it consists of.
+    pub kind: Kind<'a>,
     /// The word in front of it, or that it consists of.
-    pub(crate) token: Option<&'a str>,
-    pub(crate) summary: Option<&'a str>,
-    pub(crate) since: Option<&'a str>,
-    pub(crate) deprecated_since: Option<&'a str>,
-    pub(crate) is_optional: bool,
-    pub(crate) is_repeated: bool,
-    /// Invariant: only if the argument is repeated.
-    pub(crate) repeats_token: bool,
+    pub token: Option<&'a str>,
+    /// An explanation, where one is needed.
+    pub summary: Option<&'a str>,
+    /// The version that it came with, if the command is older.
+    pub since: Option<&'a str>,
+    /// The version since which nobody should use it.
+    pub deprecated_since: Option<&'a str>,
+    /// Whether it may be left out.
+    pub is_optional: bool,
+    /// Whether it may come again.
+    pub is_repeated: bool,
+    /// Whether the word in front of it comes again, too. Invariant: only if the argument is repeated.
+    pub repeats_token: bool,
 }
 
 /// What an argument consists of.
 #[derive(Debug, Default, Eq, PartialEq)]
-pub(crate) enum Kind<'a> {
+pub enum Kind<'a> {
     /// Its token.
     #[default]
     Token,
     /// A value.
     Value {
+        /// Its type, by the name that clients know.
         type_name: &'a str,
         /// What it is called where it is shown, if not by its name.
         display: Option<&'a str>,
@@ -63,7 +71,7 @@ pub(crate) enum Kind<'a> {
 
 /// Where a text breaks the notation.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Malformed<'a> {
+pub struct Malformed<'a> {
     wanted: &'static str,
     at: &'a str,
 }
@@ -73,7 +81,7 @@ pub(crate) struct Malformed<'a> {
 /// # Errors
 ///
 /// [`Malformed`] at the first character that the notation does not allow.
-pub(crate) fn parse(syntax: &str) -> Result<Vec<Argument<'_>>, Malformed<'_>> {
+pub fn parse(syntax: &str) -> Result<Vec<Argument<'_>>, Malformed<'_>> {
     let mut parser = Parser { rest: syntax };
     let mut arguments = Vec::new();
     while !parser.is_at_end() {

@@ -49,6 +49,8 @@ pub enum Event {
     Append,
     /// A part of a string was overwritten.
     Setrange,
+    /// Bits of a string were set.
+    Setbit,
     /// A number was added to a string.
     Incrby,
     /// A fraction was added to a string.
@@ -61,6 +63,8 @@ pub enum Event {
     Persist,
     /// The key was removed because it was due.
     Expired,
+    /// The key was removed because somebody set its deadline to the past.
+    Outdated,
     /// The key was renamed to another.
     RenameFrom,
     /// Another key was renamed to this one.
@@ -128,12 +132,13 @@ impl Event {
             Self::Set => "set",
             Self::Append => "append",
             Self::Setrange => "setrange",
+            Self::Setbit => "setbit",
             Self::Incrby => "incrby",
             Self::Incrbyfloat => "incrbyfloat",
             Self::Del => "del",
             Self::Expire => "expire",
             Self::Persist => "persist",
-            Self::Expired => "expired",
+            Self::Expired | Self::Outdated => "expired",
             Self::RenameFrom => "rename_from",
             Self::RenameTo => "rename_to",
             Self::CopyTo => "copy_to",
@@ -141,6 +146,25 @@ impl Event {
             Self::MoveTo => "move_to",
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
         })
+    }
+
+    /// Whether this is one change, as the reference counts what a file would have to be told. Of others
+    /// it counts something else, or nothing.
+    const fn is_counted(self) -> bool {
+        !matches!(
+            self,
+            Self::New
+                | Self::KeyMiss
+                | Self::Overwritten
+                | Self::Xtrim
+                | Self::Xdel
+                | Self::Expired
+                | Self::RenameTo
+                | Self::MoveTo
+                | Self::Flushed
+                | Self::SwappedOut
+                | Self::SwappedIn
+        )
     }
 
     /// Returns the kind of this event.
@@ -158,9 +182,12 @@ impl Event {
             | Self::XgroupDelconsumer
             | Self::XgroupDestroy
             | Self::XgroupSetid => EventClass::Stream,
-            Self::Set | Self::Append | Self::Setrange | Self::Incrby | Self::Incrbyfloat => {
-                EventClass::String
-            }
+            Self::Set
+            | Self::Append
+            | Self::Setrange
+            | Self::Setbit
+            | Self::Incrby
+            | Self::Incrbyfloat => EventClass::String,
             Self::Del
             | Self::Expire
             | Self::Persist
@@ -169,7 +196,7 @@ impl Event {
             | Self::CopyTo
             | Self::MoveFrom
             | Self::MoveTo => EventClass::Generic,
-            Self::Expired => EventClass::Expired,
+            Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
                 EventClass::Silent
             }
@@ -194,6 +221,19 @@ impl Event {
         )
     }
 
+    /// Returns whether clients that cached the key have to drop it.
+    ///
+    /// [`Event::New`] and [`Event::Overwritten`] do not, as what did it follows: only a stream that XGROUP CREATE made
+    /// shows in nothing else. When databases are emptied or swapped, clients hear that or nothing.
+    #[must_use]
+    pub const fn invalidates(self) -> bool {
+        self.breaks_watch()
+            && !matches!(
+                self,
+                Self::New | Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn
+            )
+    }
+
     /// Returns what this event means for readers that wait for the key.
     #[must_use]
     pub const fn signal(self) -> Signal {
@@ -209,6 +249,7 @@ impl Event {
             | Self::XgroupDestroy
             | Self::Del
             | Self::Expired
+            | Self::Outdated
             | Self::RenameFrom
             | Self::MoveFrom
             | Self::Flushed
@@ -222,6 +263,8 @@ impl Event {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     list: Vec<Change>,
+    /// How many there were, recorded or not.
+    count: u64,
     /// How often each key is observed, by database.
     observed: Vec<BTreeMap<Box<[u8]>, u32>>,
     record_all: bool,
@@ -233,9 +276,27 @@ impl Changes {
     /// Writes down an event if its key is observed or everything is recorded.
     #[inline]
     pub(crate) fn record(&mut self, db: usize, key: &[u8], event: Event) {
+        self.count += u64::from(event.is_counted());
         if self.recording {
             self.record_if_wanted(db, key, event);
         }
+    }
+
+    /// Counts changes that are no event, or that are many in one.
+    #[inline]
+    pub(crate) fn count_more(&mut self, count: u64) {
+        self.count += count;
+    }
+
+    /// Does not count an event of the last change, which is part of another one.
+    #[inline]
+    pub(crate) fn count_as_part(&mut self) {
+        self.count -= 1;
+    }
+
+    /// Returns how many changes there were.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
     /// Writes down an event that only those are interested in who asked for everything.

@@ -6,6 +6,7 @@
 //! ```text
 //! 00..=7f  text of 0..=127 bytes      c0..=c7  number in 1..=8 bytes, sign included
 //! 80..=bf  the number 0..=63          c8, c9   text with its length in 2, 4 bytes
+//! cc..=ff  the number 64..=13375, its high bits in the tag and the low eight behind it
 //! ```
 //!
 //! Where there are templates of values, two more tags are among those of values: `ca` for what the template is, and `cb`
@@ -109,6 +110,7 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8]) -> Part<'a> {
     let (part, tail) = match tag {
         0..=TEXT_LEN_MAX => take_bytes(tail, usize::from(tag)),
         SMALL..=SMALL_LAST => (Part::Int(i64::from(tag - SMALL)), tail),
+        MIDDLE.. => take_middle(tag, tail),
         _ => take_wide(tag, tail),
     };
     *rest = tail;
@@ -193,29 +195,38 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 
 #[inline]
 fn put_integer(out: &mut Vec<u8>, number: i64) {
-    match u8::try_from(number) {
-        Ok(small) if small <= SMALL_LAST - SMALL => out.push(SMALL + small),
-        _ => {
-            // A sign bit and the bits that differ from it.
-            let bits = 65 - (number ^ (number >> 63)).leading_zeros();
-            let width = bits.div_ceil(8);
-            out.push(WIDE + low_byte(width) - 1);
-            let end = out.len() + width as usize;
-            // Storing all eight and cutting some off is faster than copying a number of them.
-            out.extend_from_slice(&number.to_le_bytes());
-            out.truncate(end);
+    match u16::try_from(number) {
+        Ok(number) if number < MIDDLE_FIRST => out.push(SMALL + number.to_be_bytes()[1]),
+        Ok(number) if number <= MIDDLE_MAX => {
+            let [high, low] = (number - MIDDLE_FIRST).to_be_bytes();
+            out.extend_from_slice(&[MIDDLE + high, low]);
         }
+        _ => put_wide(out, number),
     }
 }
 
-fn low_byte(number: u32) -> u8 {
-    number.to_le_bytes()[0]
+fn put_wide(out: &mut Vec<u8>, number: i64) {
+    // A sign bit and the bits that differ from it.
+    let bits = 65 - (number ^ (number >> 63)).leading_zeros();
+    let width = bits.div_ceil(8);
+    out.push(WIDE + width.to_le_bytes()[0] - 1);
+    let end = out.len() + width as usize;
+    // Storing all eight and cutting some off is faster than copying a number of them.
+    out.extend_from_slice(&number.to_le_bytes());
+    out.truncate(end);
 }
 
 #[inline]
 fn take_bytes(tail: &[u8], len: usize) -> (Part<'_>, &[u8]) {
     let (bytes, tail) = tail.split_at(len);
     (Part::Bytes(bytes), tail)
+}
+
+#[inline]
+fn take_middle(tag: u8, tail: &[u8]) -> (Part<'_>, &[u8]) {
+    let (&low, tail) = tail.split_first().expect("a number has its low bits");
+    let number = MIDDLE_FIRST + u16::from_be_bytes([tag - MIDDLE, low]);
+    (Part::Int(number.into()), tail)
 }
 
 fn take_wide(tag: u8, tail: &[u8]) -> (Part<'_>, &[u8]) {
@@ -279,6 +290,9 @@ const TEXT_LEN_32: u8 = 0xc9;
 pub(crate) const AS_TEMPLATE: u8 = 0xca;
 /// Stands before a value that is packed by its template.
 pub(crate) const PACKED: u8 = 0xcb;
+const MIDDLE: u8 = 0xcc;
+const MIDDLE_FIRST: u16 = 64;
+const MIDDLE_MAX: u16 = MIDDLE_FIRST + u16::from_be_bytes([0xff - MIDDLE, 0xff]);
 
 #[cfg(test)]
 mod tests {
@@ -309,8 +323,9 @@ mod tests {
             (0, 1),
             (63, 1),
             (64, 2),
-            (127, 2),
-            (128, 3),
+            (999, 2),
+            (13_375, 2),
+            (13_376, 3),
             (-1, 2),
             (-128, 2),
             (-129, 3),

@@ -3,6 +3,7 @@
 //! Time is an argument of every call that needs it, and nothing here knows how a reply looks.
 
 mod autoclaim;
+mod bits;
 mod change;
 mod claim;
 mod compat;
@@ -17,6 +18,7 @@ mod id;
 mod integer;
 mod keyspace;
 mod lag;
+mod lcs;
 mod listpack_size;
 mod log;
 #[cfg(test)]
@@ -43,6 +45,9 @@ mod value;
 mod wait;
 
 pub use autoclaim::{AutoClaim, AutoClaimed};
+pub use bits::{
+    BitField, BitFieldOperation, BitOperation, BitOverflow, bit_at, count_bits, find_bit,
+};
 pub use change::{Change, Event, EventClass, Signal};
 pub use claim::{Claim, ClaimShown, ClaimTime, Claimed};
 pub use compat::Compat;
@@ -55,6 +60,7 @@ pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
 pub use integer::Digits;
+pub use lcs::{Match, Subsequence, SubsequenceError};
 pub use log::Log;
 pub use lookup::Lookup;
 pub use node::NodeLimits;
@@ -66,7 +72,7 @@ pub use slot::key_slot;
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
     MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
-    Settings, Stats, Store, StringError,
+    Settings, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

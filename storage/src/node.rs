@@ -52,12 +52,12 @@ pub(crate) struct Node {
     last: StreamId,
     data: Vec<u8>,
     offsets: Offsets,
-    /// Fields of the first entry, whose names are at the front of the data.
-    name_count: u32,
     /// Where the templates of values begin, if values are packed. They end where the first entry begins.
     templates_at: Option<u32>,
     /// Names of other entries, if there are any.
     names: Option<Box<Names>>,
+    /// Fields of the first entry, whose names are at the front of the data.
+    name_count: u32,
     /// Entries that were ever added. Fewer are in the data once deleted ones were dropped from it.
     added: u32,
     /// Entries that are not deleted.
@@ -89,14 +89,14 @@ impl Node {
             last: base,
             data: buffers.data,
             offsets: buffers.offsets,
-            name_count: 0,
             templates_at: None,
             names: None,
+            name_count: 0,
             added: 0,
             live: 0,
             first_live: 0,
             dead_bytes: 0,
-            listpack_bytes: narrow(listpack_size::EMPTY),
+            listpack_bytes: short(listpack_size::EMPTY),
             losses: Losses::default(),
         }
     }
@@ -108,10 +108,10 @@ impl Node {
             0 => LISTPACK_BYTES_MAX,
             max => max.min(LISTPACK_BYTES_MAX),
         };
-        let dead = (self.added - self.live) as usize;
-        let counts = listpack_size::count(self.live()) + listpack_size::count(dead);
+        let (added, live) = (self.added as usize, self.live as usize);
+        let counts = listpack_size::count(live) + listpack_size::count(added - live);
         self.listpack_bytes as usize + counts + text_bytes >= bytes_max
-            || (limits.entries_max != 0 && self.added as usize >= limits.entries_max)
+            || (limits.entries_max != 0 && added >= limits.entries_max)
     }
 
     /// Adds an entry at the end.
@@ -134,12 +134,12 @@ impl Node {
         let start = self.data.len();
         self.offsets.push(start);
         EntryHead::new(self.base, id, same_names).put(&mut self.data);
-        let fields_listpack_bytes = if same_names {
+        let fields_bytes = if same_names {
             self.put_values(fields)
         } else {
             self.put_names_and_values(fields)
         };
-        self.listpack_bytes += narrow(self.id_listpack_bytes(id) + fields_listpack_bytes);
+        self.listpack_bytes += short(self.id_listpack_bytes(id) + fields_bytes);
         self.last = id;
         self.added += 1;
         self.live += 1;
@@ -151,8 +151,8 @@ impl Node {
         for name in fields.step_by(2) {
             listpack_bytes += fields::put(&mut self.data, name);
         }
-        self.name_count = narrow(count);
-        self.listpack_bytes += narrow(listpack_bytes);
+        self.name_count = short(count);
+        self.listpack_bytes += short(listpack_bytes);
     }
 
     #[inline]
@@ -200,12 +200,14 @@ impl Node {
     /// [`Node::tidy`] if so.
     pub(crate) fn delete(&mut self, index: usize) {
         let span = self.offsets.span(index, self.data.len());
-        self.dead_bytes += narrow(span.len());
+        self.dead_bytes += short(span.len());
         EntryHead::mark_deleted(&mut self.data[span.start]);
         self.live -= 1;
         if index == self.first_live() && self.live > 0 {
-            let next = (index + 1..self.slots()).find(|&index| !self.is_deleted(index));
-            self.first_live = narrow(next.expect("a live entry is after the deleted ones"));
+            let next = (index + 1..self.slots())
+                .find(|&index| !self.is_deleted(index))
+                .expect("a live entry is after the deleted ones");
+            self.first_live = short(next);
         }
     }
 
@@ -250,7 +252,7 @@ impl Node {
         let Some(packed) = Packing::of(self) else {
             return;
         };
-        self.dead_bytes = narrow(packed.dead_bytes);
+        self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
         self.data = packed.data;
         self.offsets = packed.offsets;
@@ -346,12 +348,11 @@ impl Node {
         let id = head.id(self.base);
         let body = &self.data[span.start + len..span.end];
         if head.has_same_names() {
-            let count = self.name_count as usize;
             return Some(Entry::sharing_names(
                 id,
                 &self.data,
                 self.templates(),
-                count,
+                self.name_count as usize,
                 body,
             ));
         }
@@ -414,12 +415,6 @@ impl Node {
     }
 }
 
-/// Counts of a node take four bytes each, since there are many nodes.
-#[inline]
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).expect("a node has no more than 4 GiB")
-}
-
 /// Empty buffers of a node that was closed, for the next one: it will need about as much.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
@@ -434,6 +429,12 @@ impl Default for Buffers {
             offsets: Offsets::with_capacity(0),
         }
     }
+}
+
+/// A count or a number of bytes of a node, each of which is below a gigabyte.
+#[inline]
+fn short(number: usize) -> u32 {
+    u32::try_from(number).expect("a node has less than a gigabyte")
 }
 
 /// The reference never makes a node bigger, whatever is configured.

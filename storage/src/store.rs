@@ -4,13 +4,14 @@
 //! removed), checks the type, acts, keeps count of the memory and writes down what changed, in the order in
 //! which the reference says so. What fails has changed nothing.
 
+mod bits;
 mod keys;
 mod relocate;
 mod streams;
 mod strings;
 mod waiting;
 
-pub use self::keys::KeyFacts;
+pub use self::keys::{KeyFacts, Stored};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
@@ -21,7 +22,7 @@ pub use self::strings::{
 
 use crate::change::{Change, Changes, Event};
 use crate::compat::Compat;
-use crate::keyspace::{Keyspace, RecordIndex};
+use crate::keyspace::{Keyspace, Record, RecordIndex};
 use crate::node::NodeLimits;
 use crate::rng::Rng;
 use crate::stream::Stream;
@@ -43,6 +44,7 @@ pub struct Store {
     settings: Settings,
     no_touch: bool,
     expiry_paused: bool,
+    sees_due: bool,
 }
 
 /// What is configured.
@@ -52,6 +54,8 @@ pub struct Settings {
     pub node_limits: NodeLimits,
     /// A string does not grow beyond this (proto-max-bulk-len).
     pub string_bytes_max: usize,
+    /// Keys that are due stay until somebody writes to them (import-mode).
+    pub is_importing: bool,
     /// Whose behaviour counts where the references differ.
     pub compat: Compat,
 }
@@ -64,6 +68,7 @@ impl Default for Settings {
                 entries_max: 100,
             },
             string_bytes_max: 512 * 1_024 * 1_024,
+            is_importing: false,
             compat: Compat::Valkey,
         }
     }
@@ -78,6 +83,8 @@ pub struct Stats {
     pub misses: u64,
     /// Keys that were removed because they were due.
     pub expired: u64,
+    /// Those of them that nobody had asked for.
+    pub expired_unasked: u64,
 }
 
 impl Store {
@@ -95,6 +102,7 @@ impl Store {
             settings,
             no_touch: false,
             expiry_paused: false,
+            sees_due: false,
         }
     }
 
@@ -111,6 +119,12 @@ impl Store {
     /// Sets whether keys that are due stay, although they read as missing (CLIENT PAUSE).
     pub const fn set_expiry_paused(&mut self, paused: bool) {
         self.expiry_paused = paused;
+    }
+
+    /// Sets whether what follows comes from a source of imported data, for which no key is ever due while
+    /// importing goes on (CLIENT IMPORT-SOURCE).
+    pub const fn set_import_source(&mut self, is_source: bool) {
+        self.sees_due = is_source && self.settings.is_importing;
     }
 
     /// Returns what is configured, to be changed.
@@ -167,6 +181,13 @@ impl Store {
         &self.settings
     }
 
+    /// Returns how many changes the data has seen, as the reference counts them for its file: an entry that
+    /// was added, claimed or acknowledged is one, and so is a key that was set, deleted or flushed.
+    #[must_use]
+    pub const fn change_count(&self) -> u64 {
+        self.changes.count()
+    }
+
     /// Returns the counters.
     #[must_use]
     pub const fn stats(&self) -> Stats {
@@ -220,7 +241,7 @@ impl Store {
     pub fn peek(&self, db: usize, key: &[u8]) -> Option<&Value> {
         let keyspace = &self.keyspaces[db];
         let record = keyspace.record(keyspace.find(key)?);
-        (!record.is_due(self.now)).then(|| record.value())
+        (!self.is_gone(record)).then(|| record.value())
     }
 
     /// Returns whether a key is due but not removed yet.
@@ -228,7 +249,7 @@ impl Store {
     pub fn is_due(&self, db: usize, key: &[u8]) -> bool {
         let keyspace = &self.keyspaces[db];
         let record = keyspace.find(key).map(|at| keyspace.record(at));
-        record.is_some_and(|record| record.is_due(self.now))
+        record.is_some_and(|record| self.is_gone(record))
     }
 
     /// Asserts the invariants of all databases. Takes time proportional to all there is.
@@ -239,33 +260,58 @@ impl Store {
     /// Finds a key to change it or what belongs to it.
     #[inline]
     fn locate(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
-        let at = self.locate_quietly(db, key)?;
-        if !self.no_touch {
-            self.keyspaces[db].touch(at, self.now);
-        }
+        let at = self.find_alive(db, key, self.expiry_paused)?;
+        self.note_access(db, at);
         Some(at)
     }
 
-    /// Finds a key without noting the access.
+    /// Finds a key to look at it, without noting the access.
     #[inline]
     fn locate_quietly(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
+        self.find_alive(db, key, self.keeps_due())
+    }
+
+    /// Finds a key to read it.
+    #[inline]
+    fn locate_to_read(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
+        let at = self.locate_quietly(db, key);
+        if let Some(at) = at {
+            self.note_access(db, at);
+        }
+        self.count_read(db, key, at);
+        at
+    }
+
+    /// Finds a key that does not read as missing. One that is due is removed unless it must be kept.
+    #[inline]
+    fn find_alive(&mut self, db: usize, key: &[u8], keeps_due: bool) -> Option<RecordIndex> {
         let keyspace = &self.keyspaces[db];
         let at = keyspace.find(key)?;
-        if keyspace.record(at).is_due(self.now) {
-            if !self.expiry_paused {
-                self.expire(db, at);
+        if self.is_gone(keyspace.record(at)) {
+            if !keeps_due {
+                self.expire(db, at, Event::Expired);
             }
             return None;
         }
         Some(at)
     }
 
-    /// Finds a key to read it.
     #[inline]
-    fn locate_to_read(&mut self, db: usize, key: &[u8]) -> Option<RecordIndex> {
-        let at = self.locate(db, key);
-        self.count_read(db, key, at);
-        at
+    fn note_access(&mut self, db: usize, at: RecordIndex) {
+        if !self.no_touch {
+            self.keyspaces[db].touch(at, self.now);
+        }
+    }
+
+    /// Whether a key reads as missing.
+    #[inline]
+    fn is_gone(&self, record: &Record) -> bool {
+        record.is_due(self.now) && !self.sees_due
+    }
+
+    /// Whether keys that are due stay, short of somebody writing to them.
+    const fn keeps_due(&self) -> bool {
+        self.expiry_paused || self.settings.is_importing
     }
 
     #[inline]
@@ -298,23 +344,23 @@ impl Store {
 
     /// Adds a key that [`Store::locate`] did not find.
     fn create(&mut self, db: usize, key: &[u8], value: Value) -> RecordIndex {
-        if self.expiry_paused
+        if self.keeps_due()
             && let Some(at) = self.keyspaces[db].find(key)
         {
-            // It reads as missing and only waits for the end of the pause.
-            self.expire(db, at);
+            // It reads as missing and only waits for the end of the pause or of the import.
+            self.expire(db, at, Event::Expired);
         }
         let at = self.keyspaces[db].insert(key, value, self.now);
         self.changes.record(db, key, Event::New);
         at
     }
 
-    /// Removes a key because its time has come.
+    /// Removes a key because its time has come, for the reason that `event` tells.
     #[cold]
-    fn expire(&mut self, db: usize, at: RecordIndex) {
+    fn expire(&mut self, db: usize, at: RecordIndex, event: Event) {
         let record = self.keyspaces[db].remove(at);
         self.stats.expired += 1;
-        self.changes.record(db, record.key(), Event::Expired);
+        self.changes.record(db, record.key(), event);
     }
 }
 

@@ -48,9 +48,25 @@ impl StringValue {
 
     /// Returns `len` zero bytes, never embedded.
     pub(crate) fn zeros(len: usize) -> Self {
+        Self::raw(vec![0; len])
+    }
+
+    /// Keeps bytes as they are, never embedded.
+    pub(crate) const fn raw(bytes: Vec<u8>) -> Self {
         Self {
-            repr: Repr::Raw(vec![0; len]),
+            repr: Repr::Raw(bytes),
         }
+    }
+
+    /// Returns the bytes, filled up with zeros to at least `len_min`, and whether they had to be.
+    pub(crate) fn bytes_mut(&mut self, len_min: usize) -> (&mut [u8], bool) {
+        let raw = self.as_raw_mut();
+        let grows = raw.len() < len_min;
+        if grows {
+            reserve(raw, len_min - raw.len());
+            raw.resize(len_min, 0);
+        }
+        (raw, grows)
     }
 
     /// Appends bytes and returns the new length.
@@ -63,12 +79,8 @@ impl StringValue {
 
     /// Overwrites what begins at `offset`, after filling up with zeros to there, and returns the new length.
     pub(crate) fn set_range(&mut self, offset: usize, bytes: &[u8]) -> usize {
-        let raw = self.as_raw_mut();
         let end = offset + bytes.len();
-        if raw.len() < end {
-            reserve(raw, end - raw.len());
-            raw.resize(end, 0);
-        }
+        let (raw, _) = self.bytes_mut(end);
         raw[offset..end].copy_from_slice(bytes);
         raw.len()
     }

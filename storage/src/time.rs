@@ -107,6 +107,15 @@ impl Now {
     pub const fn unix(self) -> UnixMillis {
         self.wall.to_millis()
     }
+
+    /// Returns how many seconds of the wall clock have begun since `earlier`: one may have begun just
+    /// now.
+    #[must_use]
+    pub const fn seconds_begun_since(self, earlier: Instant) -> u64 {
+        let micros = self.mono.0.saturating_sub(earlier.0);
+        let then = UnixMicros(self.wall.0.saturating_sub(micros));
+        self.wall.to_seconds() - then.to_seconds()
+    }
 }
 
 const MILLIS_PER_SECOND: u64 = 1_000;
@@ -129,6 +138,19 @@ mod tests {
         assert_eq!(Instant(1) + Millis(u64::MAX), Instant(u64::MAX));
         assert_eq!(UnixMillis(1) + Millis(u64::MAX), UnixMillis(u64::MAX));
         assert_eq!(UnixMillis(1).saturating_sub(Millis(2)), UnixMillis(0));
+    }
+
+    #[test]
+    fn a_second_begins_when_the_wall_clock_says_so() {
+        let now = Now {
+            wall: UnixMicros(9_000_001),
+            mono: Instant(20_000_000),
+        };
+        assert_eq!(now.seconds_begun_since(Instant(20_000_000)), 0);
+        assert_eq!(now.seconds_begun_since(Instant(19_999_999)), 0);
+        assert_eq!(now.seconds_begun_since(Instant(19_999_998)), 1);
+        assert_eq!(now.seconds_begun_since(Instant(18_999_999)), 1);
+        assert_eq!(now.seconds_begun_since(Instant(20_000_001)), 0);
     }
 
     #[test]

@@ -70,16 +70,17 @@ struct Waiter {
 /// Who waits for one key.
 #[derive(Debug, Default)]
 struct KeyQueue {
-    readers: Places,
+    /// Those without a group.
+    readers: Lane,
     groups: BTreeMap<Box<[u8]>, Lane>,
-    /// Those who wait for other keys, too.
-    with_more: Places,
 }
 
-/// Who waits for one group of a key.
+/// Who waits for one group of a key, or for the key alone.
 #[derive(Debug, Default)]
 struct Lane {
     waiters: Places,
+    /// Those of them who wait for other keys, too.
+    with_more: Places,
     /// A consumer that waits here was deleted, or the group itself is another one; the next signal
     /// creates what is missing.
     consumer_deleted: bool,
@@ -141,8 +142,9 @@ impl WaitList {
         let Some(queue) = self.queue(db, key) else {
             return;
         };
-        let moved: Vec<WaiterId> = queue.with_more.values().copied().collect();
-        for id in moved {
+        let lanes = queue.groups.values().chain([&queue.readers]);
+        let moved: Places = lanes.flat_map(|lane| lane.with_more.clone()).collect();
+        for id in moved.into_values() {
             let place = Place(self.next);
             self.next += 1;
             let waiter = self
@@ -207,6 +209,14 @@ impl WaitList {
             .map(|reader| &reader.consumer[..])
     }
 
+    /// Those who wait for `key` without a group, the longest waiting first.
+    pub fn readers(&self, db: usize, key: &[u8]) -> Vec<WaiterId> {
+        let queue = self.queue(db, key);
+        queue.map_or_else(Vec::new, |queue| {
+            queue.readers.waiters.values().copied().collect()
+        })
+    }
+
     /// Remembers that a consumer of `group` was deleted, in case it waits.
     pub fn on_consumer_deleted(&mut self, db: usize, key: &[u8], group: &[u8]) {
         if let Some(lane) = self.lane_mut(db, key, group) {
@@ -237,6 +247,15 @@ impl WaitList {
         queue.map_or_else(Vec::new, |queue| queue.groups.keys().cloned().collect())
     }
 
+    /// The keys of a database that readers of groups wait for, in no particular order.
+    pub fn keys_with_groups(&self, db: usize) -> Vec<Box<[u8]>> {
+        let queues = self.databases.get(db).into_iter().flatten();
+        queues
+            .filter(|(_, queue)| !queue.groups.is_empty())
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+
     /// Starts to go through those who wait for `key` now, the longest waiting first. Who comes
     /// later is not in this round.
     pub fn round(&self, db: usize, key: &[u8]) -> Round {
@@ -247,7 +266,7 @@ impl WaitList {
             last: None,
         };
         if let Some(queue) = self.queue(db, key) {
-            let readers = queue.readers.first_key_value();
+            let readers = queue.readers.waiters.first_key_value();
             round
                 .heads
                 .extend(readers.map(|(&place, _)| Reverse((place, 0))));
@@ -264,8 +283,9 @@ impl WaitList {
     }
 
     /// The next waiter of a round that is worth an attempt. `can_serve` says whether there is
-    /// anything for the readers of a group, or for those without one (`None`); the rest of a lane
-    /// is left alone once there is not.
+    /// anything for the readers of a group, or for those without one (`None`). Once there is not, the
+    /// rest of a lane is left alone, but for readers of a group who wait for other keys, too: an
+    /// attempt shows there, and may find something that nobody was told of.
     pub fn next_of(
         &self,
         round: &mut Round,
@@ -276,20 +296,31 @@ impl WaitList {
         let queue = self.queue(db, key)?;
         let lane_at = |round: &Round, at: usize| match &round.lanes[at] {
             None => Some(&queue.readers),
-            Some(group) => queue.groups.get(group).map(|lane| &lane.waiters),
+            Some(group) => queue.groups.get(group),
         };
         if let Some((place, at)) = round.last.take() {
             let behind = (Bound::Excluded(place), Bound::Excluded(round.end));
             let lane = lane_at(round, at);
-            let next = lane.and_then(|lane| lane.range(behind).next());
+            let next = lane.and_then(|lane| lane.waiters.range(behind).next());
             round
                 .heads
                 .extend(next.map(|(&place, _)| Reverse((place, at))));
         }
         while let Some(Reverse((place, at))) = round.heads.pop() {
-            if can_serve(round.lanes[at].as_deref()) {
+            let Some(lane) = lane_at(round, at) else {
+                continue;
+            };
+            let group = round.lanes[at].as_deref();
+            if can_serve(group) || (group.is_some() && lane.with_more.contains_key(&place)) {
                 round.last = Some((place, at));
-                return lane_at(round, at)?.get(&place).copied();
+                return lane.waiters.get(&place).copied();
+            }
+            if group.is_some() {
+                let behind = (Bound::Excluded(place), Bound::Excluded(round.end));
+                let next = lane.with_more.range(behind).next();
+                round
+                    .heads
+                    .extend(next.map(|(&place, _)| Reverse((place, at))));
             }
         }
         None
@@ -311,37 +342,37 @@ impl WaitList {
 
 impl KeyQueue {
     fn insert(&mut self, wants: &Wants, place: Place, id: WaiterId) {
-        match &wants.reader {
-            None => self.readers.insert(place, id),
-            Some(GroupReader { group, .. }) => {
-                let lane = self.groups.entry(group.clone()).or_default();
-                lane.waiters.insert(place, id)
-            }
+        let lane = match &wants.reader {
+            None => &mut self.readers,
+            Some(GroupReader { group, .. }) => self.groups.entry(group.clone()).or_default(),
         };
+        lane.waiters.insert(place, id);
         if wants.keys.len() > 1 {
-            self.with_more.insert(place, id);
+            lane.with_more.insert(place, id);
         }
     }
 
     fn remove(&mut self, wants: &Wants, place: Place) {
-        match &wants.reader {
-            None => {
-                self.readers.remove(&place);
-            }
-            Some(GroupReader { group, .. }) => {
-                if let Some(lane) = self.groups.get_mut(group) {
-                    lane.waiters.remove(&place);
-                    if lane.waiters.is_empty() {
-                        self.groups.remove(group);
-                    }
-                }
+        let Some(GroupReader { group, .. }) = &wants.reader else {
+            return self.readers.remove(place);
+        };
+        if let Some(lane) = self.groups.get_mut(group) {
+            lane.remove(place);
+            if lane.waiters.is_empty() {
+                self.groups.remove(group);
             }
         }
-        self.with_more.remove(&place);
     }
 
     fn is_empty(&self) -> bool {
-        self.readers.is_empty() && self.groups.is_empty()
+        self.readers.waiters.is_empty() && self.groups.is_empty()
+    }
+}
+
+impl Lane {
+    fn remove(&mut self, place: Place) {
+        self.waiters.remove(&place);
+        self.with_more.remove(&place);
     }
 }
 

@@ -52,6 +52,7 @@
 //! | `@resp3 a` | `a` speaks RESP3 from here on |
 //! | `@close a`, `@half-close a` | closes `a`, or its writing half only |
 //! | `@raw a "bytes"` | sends bytes as they are; all replies follow as `a<` lines |
+//! | `@pipeline a PING | GET k` | sends these commands in one piece; all replies follow as `a<` lines |
 //! | `@repeat a 1000 XADD s {n}-1 f v` | sends that a thousand times, n from 1, before it reads the first reply |
 //! | `@config name value` | CONFIG SET through a connection that the transcript does not see |
 //! | `@tailrace-only reason` | from here to the end of the file only Tailrace plays along, and only with a manual clock |
@@ -65,6 +66,7 @@ mod caller;
 mod client;
 mod control;
 mod embedded;
+pub mod fuzz;
 mod lex;
 mod pattern;
 mod pipe;

@@ -165,6 +165,14 @@ impl Player<'_> {
                 let words = lex::words(bytes, &self.symbols)?;
                 self.client(name)?.send(&words.concat());
             }
+            "pipeline" => {
+                let (name, commands) = rest.split_once(' ').ok_or("who sends what?")?;
+                let commands: Result<Vec<_>, _> = commands
+                    .split(" | ")
+                    .map(|command| lex::words(command, &self.symbols))
+                    .collect();
+                self.client(name)?.say_all(&commands?);
+            }
             "config" => {
                 let words = lex::words(rest, &self.symbols)?;
                 self.configure(&words)?;

@@ -34,6 +34,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Lets the client in by its password.",
     since: "1.0.0",
+    history: &[("6.0.0", "Takes the name of a user.")],
     complexity: "O(N), N being the number of passwords of the user.",
     ..Spec::of(run)
 };

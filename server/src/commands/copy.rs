@@ -11,6 +11,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::KeyspaceError;
+use crate::serve;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::KeySpec;
@@ -54,6 +55,7 @@ fn run(
         return Err(KeyspaceError::SameObject.into());
     }
 
+    serve::keep_attempts(call.state, db, from);
     let copied = call.store().copy(db, from, to_db, to, replace);
 
     reply.integer(copied.into());

@@ -18,6 +18,7 @@ use crate::spec::Spec;
 
 pub(super) const EXISTS: Spec = Spec {
     name: "exists",
+    history: &[("3.0.3", "Takes several keys.")],
     arity: -2,
     syntax: "key...",
     flags: Flags::READONLY.and(Flags::FAST),

@@ -27,6 +27,7 @@ use crate::spec::Spec;
 
 pub(super) const EXPIRE: Spec = Spec {
     name: "expire",
+    history: &[("7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`.")],
     arity: -3,
     syntax: "key seconds:integer [condition@7.0.0(NX|XX|GT|LT)]",
     flags: Flags::WRITE.and(Flags::FAST),
@@ -45,6 +46,7 @@ pub(super) const PEXPIRE: Spec = Spec {
     keys: &[KeySpec::first(&["RW", "update"])],
     summary: "Sets how many milliseconds a key has left.",
     since: "2.6.0",
+    history: &[("7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`.")],
     ..Spec::of(pexpire)
 };
 
@@ -57,6 +59,7 @@ pub(super) const EXPIREAT: Spec = Spec {
     keys: &[KeySpec::first(&["RW", "update"])],
     summary: "Sets when a key expires, in seconds since the Unix epoch.",
     since: "1.2.0",
+    history: &[("7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`.")],
     ..Spec::of(expireat)
 };
 
@@ -69,6 +72,7 @@ pub(super) const PEXPIREAT: Spec = Spec {
     keys: &[KeySpec::first(&["RW", "update"])],
     summary: "Sets when a key expires, in milliseconds since the Unix epoch.",
     since: "2.6.0",
+    history: &[("7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`.")],
     ..Spec::of(pexpireat)
 };
 

@@ -9,7 +9,6 @@
 use std::thread;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Flushed;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -22,6 +21,7 @@ use crate::spec::Spec;
 
 pub(super) const FLUSHDB: Spec = Spec {
     name: "flushdb",
+    history: &[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")],
     arity: -1,
     syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,
@@ -35,6 +35,7 @@ pub(super) const FLUSHDB: Spec = Spec {
 
 pub(super) const FLUSHALL: Spec = Spec {
     name: "flushall",
+    history: &[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")],
     arity: -1,
     syntax: "[flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
     flags: Flags::WRITE,
@@ -54,7 +55,9 @@ fn flush_db(
     let free = Free::parse(args)?;
 
     let db = call.db;
-    free.drop(call.store().flush_db(db));
+    let flushed = call.store().flush_db(db);
+    let forgotten = call.state.invalidate_all();
+    free.drop(flushed.len() + forgotten.len(), (flushed, forgotten));
 
     reply.ok();
     Ok(Flow::Done)
@@ -67,7 +70,9 @@ fn flush_all(
 ) -> Result<Flow, CommandError> {
     let free = Free::parse(args)?;
 
-    free.drop(call.store().flush_all());
+    let flushed = call.store().flush_all();
+    let forgotten = call.state.invalidate_all();
+    free.drop(flushed.len() + forgotten.len(), (flushed, forgotten));
 
     reply.ok();
     Ok(Flow::Done)
@@ -97,9 +102,10 @@ impl Free {
         Ok(free)
     }
 
-    fn drop(self, flushed: Flushed) {
+    /// Frees `keys` many keys, or what was kept of them.
+    fn drop(self, keys: usize, flushed: impl Send + 'static) {
         match self {
-            Self::Later if flushed.len() > KEYS_FREED_AT_ONCE => {
+            Self::Later if keys > KEYS_FREED_AT_ONCE => {
                 let name = "tailrace-free".to_owned();
                 // Without a thread the memory is freed here, as the closure is dropped.
                 let _ = thread::Builder::new().name(name).spawn(|| drop(flushed));

@@ -7,6 +7,7 @@
 //! - Options come in any order and may repeat; the last one counts. Nothing changes if one is wrong.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 use tailrace_protocol::Version;
 
 use super::auth;
@@ -37,6 +38,16 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Agrees on the version of the protocol.",
     since: "6.0.0",
+    history: &[
+        (
+            "8.1.0",
+            "Tells the `availability_zone`, if the configuration names one.",
+        ),
+        (
+            "6.2.0",
+            "Without a version it tells about the connection as it is.",
+        ),
+    ],
     ..Spec::of(run)
 };
 
@@ -100,6 +111,31 @@ impl<'a> Hello<'a> {
         }
         Ok(hello)
     }
+}
+
+/// Whether an argument of a `HELLO` is a user or a password, as far as the command is read: that ends
+/// at its first fault.
+pub(crate) fn is_secret(request: Request<'_>, index: usize) -> bool {
+    let mut args = Args::new(request, 1);
+    if !matches!(args.integer(), Ok(2 | 3)) {
+        return false;
+    }
+    while !args.is_empty() {
+        let at = request.len() - args.len();
+        if args.keyword_with("auth", 2) {
+            if index == at + 1 || index == at + 2 {
+                return true;
+            }
+            args = Args::new(request, at + 3);
+        } else if args.keyword_with("setname", 1) {
+            if args.bytes().map_or(true, |name| check_name(name).is_err()) {
+                return false;
+            }
+        } else {
+            return false;
+        }
+    }
+    false
 }
 
 /// Says what this server is.

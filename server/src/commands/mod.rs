@@ -4,6 +4,11 @@ mod acl;
 mod append;
 mod asking;
 mod auth;
+mod bit_args;
+mod bitcount;
+mod bitfield;
+mod bitop;
+mod bitpos;
 mod client;
 mod cluster;
 mod clusterscan;
@@ -19,18 +24,20 @@ mod delifeq;
 mod discard;
 mod echo;
 mod encode;
+mod eval;
 mod exec;
 mod exists;
 mod expire;
 mod expiry_args;
 mod flush;
 mod get;
+mod getbit;
 mod getdel;
 mod getex;
 mod getrange;
 mod getset;
 mod group_args;
-mod hello;
+pub(crate) mod hello;
 mod incr;
 mod incrbyfloat;
 mod info;
@@ -39,6 +46,7 @@ mod key_type;
 mod keys;
 mod lastsave;
 mod latency;
+mod lcs;
 mod lolwut;
 mod memory;
 mod mget;
@@ -61,6 +69,7 @@ mod rename;
 mod reset;
 mod role;
 mod scan;
+mod script;
 mod select;
 mod set;
 mod setex;
@@ -112,6 +121,11 @@ pub static COMMANDS: &[&Spec] = &[
     &append::SPEC,
     &asking::SPEC,
     &auth::SPEC,
+    &bitcount::SPEC,
+    &bitfield::BITFIELD,
+    &bitfield::BITFIELD_RO,
+    &bitop::SPEC,
+    &bitpos::SPEC,
     &client::SPEC,
     &cluster::SPEC,
     &clusterscan::SPEC,
@@ -126,6 +140,10 @@ pub static COMMANDS: &[&Spec] = &[
     &delifeq::SPEC,
     &discard::SPEC,
     &echo::SPEC,
+    &eval::EVAL,
+    &eval::EVALSHA,
+    &eval::EVALSHA_RO,
+    &eval::EVAL_RO,
     &exec::SPEC,
     &exists::EXISTS,
     &exists::TOUCH,
@@ -136,6 +154,8 @@ pub static COMMANDS: &[&Spec] = &[
     &flush::FLUSHALL,
     &flush::FLUSHDB,
     &get::SPEC,
+    &getbit::GETBIT,
+    &getbit::SETBIT,
     &getdel::SPEC,
     &getex::SPEC,
     &getrange::GETRANGE,
@@ -152,6 +172,7 @@ pub static COMMANDS: &[&Spec] = &[
     &keys::SPEC,
     &lastsave::SPEC,
     &latency::SPEC,
+    &lcs::SPEC,
     &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
@@ -177,6 +198,7 @@ pub static COMMANDS: &[&Spec] = &[
     &reset::SPEC,
     &role::SPEC,
     &scan::SPEC,
+    &script::SPEC,
     &select::SPEC,
     &set::SPEC,
     &setex::PSETEX,

@@ -11,6 +11,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::KeyspaceError;
+use crate::serve;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::KeySpec;
@@ -39,6 +40,7 @@ fn run(
         return Err(KeyspaceError::SameObject.into());
     }
 
+    serve::keep_attempts(call.state, db, key);
     let moved = call.store().move_key(db, key, to_db);
 
     reply.integer(moved.into());

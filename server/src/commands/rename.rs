@@ -14,6 +14,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::serve;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::KeySpec;
@@ -35,6 +36,7 @@ pub(super) const RENAME: Spec = Spec {
 
 pub(super) const RENAMENX: Spec = Spec {
     name: "renamenx",
+    history: &[("3.2.0", "A key may be renamed to its own name.")],
     arity: 3,
     syntax: "key newkey:key#1",
     flags: Flags::WRITE.and(Flags::FAST),
@@ -55,6 +57,7 @@ fn rename(
     let (from, to) = (args.bytes()?, args.bytes()?);
 
     let db = call.db;
+    serve::keep_attempts(call.state, db, from);
     let renamed = call.store().rename(db, from, to);
     renamed.map_err(|NoSuchKey| CommandError::NoSuchKey)?;
 
@@ -70,6 +73,7 @@ fn rename_nx(
     let (from, to) = (args.bytes()?, args.bytes()?);
 
     let db = call.db;
+    serve::keep_attempts(call.state, db, from);
     let renamed = call.store().rename_nx(db, from, to);
     let renamed = renamed.map_err(|NoSuchKey| CommandError::NoSuchKey)?;
 

@@ -44,6 +44,7 @@ fn run(
 ) -> Result<Flow, CommandError> {
     let must_authenticate = call.state.config.settings().requirepass.is_some();
     call.state.discard(call.id);
+    call.state.stop_tracking(call.id);
     call.state.unsubscribe_all(call.id);
     call.state.stop_monitoring(call.id);
     let client = call.client();
@@ -52,6 +53,7 @@ fn run(
     client.authenticated = !must_authenticate;
     client.name = Vec::new();
     client.no_touch = false;
+    client.import_source = false;
     client.no_evict = false;
     client.readonly = false;
     if client.reply_mode == ReplyMode::Off {

@@ -38,6 +38,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
     summary: "Walks over the keys of the database, some at a time.",
     since: "2.8.0",
+    history: &[("6.0.0", "Takes a `TYPE`.")],
     complexity: "O(1) for each step, O(N) for the whole walk, N being the number of keys.",
     ..Spec::of(run)
 };

@@ -31,6 +31,13 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "set",
+    history: &[
+        ("2.6.12", "Takes `EX`, `PX`, `NX` and `XX`."),
+        ("6.0.0", "Takes `KEEPTTL`."),
+        ("6.2.0", "Takes `GET`, `EXAT` and `PXAT`."),
+        ("7.0.0", "`NX` and `GET` may stand together."),
+        ("8.1.0", "Takes `IFEQ`."),
+    ],
     arity: -3,
     syntax: "key value [condition(NX@2.6.12 | XX@2.6.12 | \
              IFEQ comparison-value@8.1.0{Only while this is the value.})] [GET@6.2.0] \

@@ -19,6 +19,10 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "shutdown",
+    history: &[
+        ("7.0.0", "Takes `NOW`, `FORCE` and `ABORT`."),
+        ("9.0.0", "Takes `SAFE` and `FAILOVER`."),
+    ],
     syntax: "[abort-selector(save-selector-block([save-selector(NOSAVE|SAVE)] [NOW@7.0.0] \
              [FORCE@7.0.0] [SAFE@9.0.0] [FAILOVER@9.0.0]) | ABORT@7.0.0)]",
     flags: Flags::ADMIN

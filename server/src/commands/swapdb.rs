@@ -13,6 +13,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::KeyspaceError;
+use crate::serve;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -41,6 +42,11 @@ fn run(
     let one = db_args::existing(one, call.store())?;
     let other = db_args::existing(other, call.store())?;
 
+    for db in [one, other] {
+        for key in call.state.waits.keys_with_groups(db) {
+            serve::keep_attempts(call.state, db, &key);
+        }
+    }
     call.store().swap_dbs(one, other);
 
     reply.ok();

@@ -21,6 +21,7 @@ use crate::spec::Spec;
 
 pub(super) const TTL: Spec = Spec {
     name: "ttl",
+    history: &[("2.8.0", "Replies with -2 if there is no key.")],
     arity: 2,
     syntax: "key",
     flags: Flags::READONLY.and(Flags::FAST),
@@ -41,6 +42,7 @@ pub(super) const PTTL: Spec = Spec {
     tips: &["nondeterministic_output"],
     summary: "Tells how many milliseconds a key has left.",
     since: "2.6.0",
+    history: &[("2.8.0", "Replies with -2 if there is no key.")],
     ..Spec::of(pttl)
 };
 

@@ -43,6 +43,10 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Appends an entry to a stream, which is created if it does not exist.",
     since: "5.0.0",
+    history: &[
+        ("6.2.0", "Takes `NOMKSTREAM`, `MINID` and `LIMIT`."),
+        ("7.0.0", "Takes IDs of the form `<ms>-*`."),
+    ],
     complexity: "O(1) to append, O(N) to trim, N being the number of entries that go.",
     ..Spec::of(run)
 };

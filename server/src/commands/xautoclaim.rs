@@ -38,6 +38,10 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Hands whatever pending entries of a group are idle to another consumer.",
     since: "6.2.0",
+    history: &[(
+        "7.0.0",
+        "Tells which deleted entries it took off the pending list.",
+    )],
     complexity: "O(1) if COUNT is small.",
     ..Spec::of(run)
 };

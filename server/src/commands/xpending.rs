@@ -37,6 +37,10 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Returns what a group has delivered that was not acknowledged yet.",
     since: "5.0.0",
+    history: &[(
+        "6.2.0",
+        "Takes `IDLE`, and intervals that exclude their ends.",
+    )],
     complexity: "O(N), N being the number of consumers, or of the pending entries looked at.",
     ..Spec::of(run)
 };

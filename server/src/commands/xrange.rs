@@ -32,6 +32,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Returns the entries of a stream in an interval of IDs, lowest ID first.",
     since: "5.0.0",
+    history: &[("6.2.0", "Takes intervals that exclude their ends.")],
     complexity: "O(N), N being the number of entries returned.",
     ..Spec::of(run)
 };

@@ -17,6 +17,7 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "xrevrange",
+    history: &[("6.2.0", "Takes intervals that exclude their ends.")],
     syntax: "key end start [COUNT count:integer]",
     summary: "Returns the entries of a stream in an interval of IDs, highest ID first.",
     run,

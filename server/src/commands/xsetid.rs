@@ -35,6 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Sets the last ID and the counters of a stream.",
     since: "5.0.0",
+    history: &[("7.0.0", "Takes `ENTRIESADDED` and `MAXDELETEDID`.")],
     ..Spec::of(run)
 };
 

@@ -32,6 +32,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Removes the oldest entries of a stream.",
     since: "5.0.0",
+    history: &[("6.2.0", "Takes `MINID` and `LIMIT`.")],
     complexity: "O(N), N being the number of entries that go.",
     ..Spec::of(run)
 };

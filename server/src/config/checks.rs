@@ -78,6 +78,19 @@ pub(super) fn host_name(_name: &str, text: &[u8]) -> Result<(), String> {
     })
 }
 
+/// Takes the name of a locale, as in `C.UTF-8` and `pt_BR`. Which ones there are depends on the system.
+pub(super) fn locale(_name: &str, text: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(text);
+    let name = text.split(['.', '@']).next().unwrap_or_default();
+    let (language, country) = name.split_once('_').unwrap_or((name, "XX"));
+    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_language = matches!(language.len(), 2 | 3) && is_plain(language);
+    let is_country = country.len() == 2 && is_plain(country);
+    let is_known =
+        matches!(name, "" | "C" | "POSIX") || is_language && is_country && name.len() > 3;
+    refuse(!is_known, || "Invalid locale name".to_owned())
+}
+
 /// Takes a seed of bounded length.
 pub(super) fn hash_seed(name: &str, text: &[u8]) -> Result<(), String> {
     refuse(text.len() > SEED_BYTES_MAX, || {
@@ -88,10 +101,7 @@ pub(super) fn hash_seed(name: &str, text: &[u8]) -> Result<(), String> {
 /// Takes a template for the title of the process, which may not come out empty.
 pub(super) fn title_template(_name: &str, text: &[u8]) -> Result<(), String> {
     let is_title = |filled: String| !filled.trim_matches(' ').is_empty();
-    let is_valid = str::from_utf8(text)
-        .ok()
-        .and_then(fill_title)
-        .is_some_and(is_title);
+    let is_valid = fill_title(&String::from_utf8_lossy(text)).is_some_and(is_title);
     refuse(!is_valid, || {
         "template format is invalid or contains unknown variables".to_owned()
     })
@@ -171,6 +181,16 @@ mod tests {
         assert!(accepts(super::node_name, "a_b"));
         assert!(!accepts(super::node_name, "a b"));
         assert!(!accepts(super::announced_ip, &"1".repeat(46)));
+    }
+
+    #[test]
+    fn locales_have_a_language_and_a_country() {
+        for name in ["", "C", "C.UTF-8", "en_US", "de_AT.UTF-8@euro"] {
+            assert!(accepts(super::locale, name), "{name}");
+        }
+        for name in ["abc", "1", "yes", "no", "en_", "a b", "007"] {
+            assert!(!accepts(super::locale, name), "{name}");
+        }
     }
 
     #[test]

@@ -29,8 +29,6 @@ pub(super) enum Change {
     Live,
     /// At start only.
     Fixed,
-    /// At start only, though the reference can do it later. Setting it to what it is succeeds.
-    Restart,
     /// At start, and later by those whom `enable-protected-configs` trusts.
     Guarded,
 }

@@ -15,6 +15,7 @@ use super::numbers::parse_integer;
 use super::numbers::parse_lenient;
 use super::numbers::parse_memory;
 use super::value::Value;
+use super::words::is_plain;
 use crate::args::is_word;
 
 /// What a directive takes. Bounds are inclusive.
@@ -232,6 +233,9 @@ fn parse_shutdown_options(words: &[&[u8]]) -> Result<Value, String> {
 fn parse_addresses(words: &[&[u8]]) -> Result<Value, String> {
     if words.len() > ADDRESSES_MAX {
         return Err("Too many bind addresses specified.".to_owned());
+    }
+    if !words.iter().all(|word| is_plain(word)) {
+        return Err("an address has no blanks, quotes or the like".to_owned());
     }
     Ok(Value::Texts(
         words.iter().map(|word| Box::from(*word)).collect(),

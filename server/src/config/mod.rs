@@ -43,7 +43,9 @@ pub use self::set::Changed;
 pub use self::set::SetError;
 pub use self::settings::LogLevel;
 pub use self::settings::Settings;
+pub use self::settings::Supervision;
 pub use self::settings::Trust;
+pub(crate) use self::value::show_percentile;
 pub(crate) use self::words::split_words as split_option;
 pub use crate::options::Start;
 
@@ -76,6 +78,14 @@ impl Config {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The value of a directive of this name, as CONFIG GET shows it.
+    #[must_use]
+    pub fn shown(&self, name: &str) -> String {
+        let name = self.table.find(name.as_bytes());
+        let shown = name.map(|name| self.values[name.row].shown());
+        String::from_utf8_lossy(&shown.unwrap_or_default()).into_owned()
     }
 
     /// The commands to rename or to remove, in the order of `rename-command` lines.
@@ -131,12 +141,30 @@ impl Config {
         self.on_values_changed();
     }
 
+    /// Takes a `pidfile`, if there is none.
+    pub fn choose_pidfile(&mut self, path: &str) {
+        if self.settings.pidfile.is_empty() {
+            self.assign("pidfile", Value::Text(path.as_bytes().into()));
+            self.on_values_changed();
+        }
+    }
+
     fn assign(&mut self, name: &str, value: Value) {
         let name = self
             .table
             .find(name.as_bytes())
             .expect("the table has this row");
         self.values[name.row] = value;
+    }
+}
+
+/// Two are equal if every directive shows the same and commands go by the same names, wherever that
+/// was said.
+impl PartialEq for Config {
+    fn eq(&self, other: &Self) -> bool {
+        let values = self.values.iter().zip(&other.values);
+        let mut differing = values.filter(|(one, other)| one != other);
+        differing.all(|(one, other)| one.shown() == other.shown()) && self.renames == other.renames
     }
 }
 

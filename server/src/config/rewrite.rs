@@ -8,9 +8,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::Config;
-use super::default_value;
 use super::kind::Kind;
 use super::kind::system_message;
+use super::words::is_plain;
 use super::words::split_words;
 
 impl Config {
@@ -49,11 +49,14 @@ impl Config {
         write().map_err(|error| system_message(&error))
     }
 
-    /// The text of a file that said `text` before.
-    fn rewritten(&self, text: &[u8]) -> Vec<u8> {
+    /// The text of a file that said `text` before, as [`Self::rewrite`] writes it. Out of nothing it
+    /// is everything that is not at its default.
+    #[must_use]
+    pub fn rewritten(&self, text: &[u8]) -> Vec<u8> {
         let rows = self.table.rows();
+        let usual = Self::default();
         // Nothing, if it does not stand by itself: the command line may have mended it.
-        let said = str::from_utf8(text).map_or(None, |text| Self::default().with(text).ok());
+        let said = str::from_utf8(text).map_or(None, |text| usual.clone().with(text).ok());
         let mut written = vec![false; rows.len()];
         let mut out = Vec::new();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -72,10 +75,7 @@ impl Config {
                 self.append_line(row, &mut out);
             }
         }
-        let changed = |row: &usize| {
-            let default = default_value(rows[*row]);
-            !written[*row] && self.values[*row] != default
-        };
+        let changed = |row: &usize| !written[*row] && self.values[*row] != usual.values[*row];
         let missing: Vec<usize> = (0..rows.len()).filter(changed).collect();
         if !missing.is_empty() && !text.windows(MARK.len()).any(|part| part == MARK) {
             end_line(&mut out);
@@ -122,9 +122,7 @@ impl Config {
 
 /// Appends one word, in quotes if it needs them.
 fn append_word(word: &[u8], out: &mut Vec<u8>) {
-    let is_plain =
-        |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'#' | b'\\');
-    if !word.is_empty() && word.iter().all(is_plain) {
+    if is_plain(word) {
         return out.extend_from_slice(word);
     }
     let mut quoted = String::from('"');

@@ -80,7 +80,7 @@ impl Config {
             Change::Fixed => Some("can't set immutable config"),
             Change::Guarded if !self.trust.allows(is_local) => Some("can't set protected config"),
             _ if chosen.iter().any(|(other, _)| *other == name) => Some("duplicate parameter"),
-            Change::Live | Change::Restart | Change::Guarded => None,
+            Change::Live | Change::Guarded => None,
         };
         match refusal {
             Some(why) => Err(SetError::failed(written, why.to_owned())),
@@ -96,9 +96,6 @@ impl Config {
             false => vec![text],
         };
         let value = directive.kind.parse(directive.name, &words, current)?;
-        if directive.change == Change::Restart && value != *current {
-            return Err("it takes effect at start only; change it there and restart".to_owned());
-        }
         match directive.effect.refusal(&value.shown()) {
             Some(refusal) => Err(refusal),
             None => Ok(value),

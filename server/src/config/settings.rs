@@ -38,6 +38,8 @@ pub struct Settings {
     pub enable_debug_command: Trust,
     /// The longest argument of a command.
     pub proto_max_bulk_len: usize,
+    /// Keys that are due stay, for a source of imported data to delete them.
+    pub import_mode: bool,
     /// How many bytes of commands may wait for a client.
     pub client_query_buffer_limit: usize,
     /// How many bytes of replies may wait for a client.
@@ -52,6 +54,8 @@ pub struct Settings {
     pub stream_node_max_entries: usize,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
+    /// How many keys are remembered for clients that track them; 0 is no limit.
+    pub tracking_table_keys_max: usize,
     /// Commands that take longer are logged, in microseconds; `None` logs none.
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
@@ -64,10 +68,20 @@ pub struct Settings {
     pub reply_logged_from_bytes: Option<u64>,
     /// How many commands with large replies are kept.
     pub large_replies_max: usize,
+    /// Events that take so many milliseconds are sampled; zero samples none.
+    pub latency_monitor_threshold_ms: u64,
+    /// Whether it is kept how long each command takes.
+    pub latency_tracking: bool,
+    /// Which percentiles of that are shown.
+    pub latency_percentiles: Vec<f64>,
     /// What is logged.
     pub loglevel: LogLevel,
     /// Where it is logged; empty if not to a file.
     pub logfile: String,
+    /// Whether the process goes into the background.
+    pub daemonize: bool,
+    /// Who is told how the process fares.
+    pub supervised: Supervision,
     /// Where the id of the process is written; empty if nowhere.
     pub pidfile: String,
     /// Where relative paths start; absolute.
@@ -91,6 +105,19 @@ pub enum Trust {
     Yes,
     /// Clients on this machine.
     Local,
+}
+
+/// Who is told how the process fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supervision {
+    /// Nobody.
+    No,
+    /// Whoever is there.
+    Auto,
+    /// Upstart.
+    Upstart,
+    /// systemd.
+    Systemd,
 }
 
 /// What is logged: each level and those after it.
@@ -135,6 +162,7 @@ impl Settings {
             requirepass: read.text("requirepass").map(Box::from),
             enable_debug_command: read.trust("enable-debug-command"),
             proto_max_bulk_len: read.number("proto-max-bulk-len"),
+            import_mode: read.flag("import-mode"),
             client_query_buffer_limit: read.number("client-query-buffer-limit"),
             client_output_buffer_limits: read.output_limits("client-output-buffer-limit"),
             databases: read.number("databases"),
@@ -142,14 +170,20 @@ impl Settings {
             stream_node_max_bytes: read.number("stream-node-max-bytes"),
             stream_node_max_entries: read.number("stream-node-max-entries"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
+            tracking_table_keys_max: read.number("tracking-table-max-keys"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
             request_logged_from_bytes: read.threshold("commandlog-request-larger-than"),
             large_requests_max: read.number("commandlog-large-request-max-len"),
             reply_logged_from_bytes: read.threshold("commandlog-reply-larger-than"),
             large_replies_max: read.number("commandlog-large-reply-max-len"),
+            latency_monitor_threshold_ms: read.number("latency-monitor-threshold"),
+            latency_tracking: read.flag("latency-tracking"),
+            latency_percentiles: read.percentiles("latency-tracking-info-percentiles"),
             loglevel: read.log_level("loglevel"),
             logfile: read.path("logfile"),
+            daemonize: read.flag("daemonize"),
+            supervised: read.supervision("supervised"),
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
@@ -236,6 +270,13 @@ impl Reader<'_> {
         }
     }
 
+    fn percentiles(&self, name: &str) -> Vec<f64> {
+        match self.value(name) {
+            Value::Percentiles(percentiles) => percentiles.clone(),
+            _ => mismatch(name),
+        }
+    }
+
     fn events(&self, name: &str) -> EventClasses {
         match self.value(name) {
             Value::Events(classes) => *classes,
@@ -266,6 +307,16 @@ impl Reader<'_> {
             "notice" => LogLevel::Notice,
             "warning" => LogLevel::Warning,
             "nothing" => LogLevel::Nothing,
+            _ => mismatch(name),
+        }
+    }
+
+    fn supervision(&self, name: &str) -> Supervision {
+        match self.word(name) {
+            "no" => Supervision::No,
+            "auto" => Supervision::Auto,
+            "upstart" => Supervision::Upstart,
+            "systemd" => Supervision::Systemd,
             _ => mismatch(name),
         }
     }

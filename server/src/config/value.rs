@@ -62,7 +62,7 @@ fn joined<T>(parts: &[T], show: impl Fn(&T) -> String) -> Vec<u8> {
 }
 
 /// Six digits after the point, without the zeros at the end.
-fn show_percentile(value: f64) -> String {
+pub(crate) fn show_percentile(value: f64) -> String {
     let digits = format!("{value:.6}");
     digits
         .trim_end_matches('0')

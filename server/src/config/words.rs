@@ -19,6 +19,13 @@ pub(crate) fn split_words(line: &[u8]) -> Result<Vec<Vec<u8>>, UnbalancedQuotes>
     Ok(words)
 }
 
+/// Whether a word stands for itself in a line, without quotes.
+pub(super) fn is_plain(word: &[u8]) -> bool {
+    let is_plain =
+        |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'#' | b'\\');
+    !word.is_empty() && word.iter().all(is_plain)
+}
+
 fn skip_blanks(text: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == VERTICAL_TAB;
     let start = text.iter().position(|byte| !is_blank(byte));

@@ -21,8 +21,6 @@ pub enum ClientError {
     MonitorInExec,
     /// `SSUBSCRIBE` inside of `EXEC`.
     SsubscribeInExec,
-    /// `CLIENT CACHING` while no keys are tracked.
-    NotTracking,
     /// `EXEC` after a command was refused.
     ExecAborted,
     /// `EXEC` itself was wrong, which ends the transaction.
@@ -143,10 +141,6 @@ impl ClientError {
             Self::Monitoring => "ERR Replica can't interact with the keyspace",
             Self::MonitorInExec => "ERR MONITOR isn't allowed for DENY BLOCKING client",
             Self::SsubscribeInExec => "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client",
-            Self::NotTracking => {
-                "ERR CLIENT CACHING can be called only when the client is in tracking mode with \
-                 OPTIN or OPTOUT mode enabled"
-            }
             Self::ExecAborted => "EXECABORT Transaction discarded because of previous errors.",
             Self::ExecWithoutMulti => "ERR EXEC without MULTI",
             Self::DiscardWithoutMulti => "ERR DISCARD without MULTI",

@@ -35,6 +35,10 @@ pub enum KeyspaceError {
     GtAndLt,
     /// `MSETEX` with a number of keys that is none.
     KeyCount,
+    /// The same in Redis.
+    KeyCountOfRedis,
+    /// `MSETEX` with fewer pairs than keys, in Redis.
+    PairCountOfRedis,
     /// A string would be longer than strings may be.
     StringTooLong,
     /// `SETRANGE` before the first byte.
@@ -45,8 +49,32 @@ pub enum KeyspaceError {
     DecrementOverflow,
     /// The sum of fractions is not finite.
     NotFinite,
+    /// The position of a bit that no string has.
+    BitOffset,
+    /// A bit to set that is neither 0 nor 1.
+    BitValue,
+    /// A bit to find that is neither 0 nor 1.
+    BitArgument,
+    /// `BITOP NOT` of more than one string.
+    NotOfSeveral,
+    /// A type of numbers that `BITFIELD` does not have.
+    BitFieldType,
+    /// An `OVERFLOW` that `BITFIELD` does not have.
+    OverflowType,
+    /// `BITFIELD_RO` that is to write.
+    OnlyGet,
     /// `OBJECT FREQ` while nobody counts.
     FrequencyNotTracked,
+    /// `LCS` of something that is no string.
+    NotStrings,
+    /// `LCS` with both `LEN` and `IDX`.
+    LenAndIdx,
+    /// `LCS` of a string that has no length of 32 bits.
+    TooLongForLcs,
+    /// `LCS` of strings that would take more memory than an argument may.
+    LcsAboveLimit,
+    /// `LCS` of strings that would take more memory than there is.
+    LcsOutOfMemory,
 }
 
 impl KeyspaceError {
@@ -78,16 +106,37 @@ impl KeyspaceError {
                 "ERR NX and XX, GT or LT options at the same time are not compatible"
             }
             Self::GtAndLt => "ERR GT and LT options at the same time are not compatible",
+            Self::KeyCountOfRedis => "ERR invalid numkeys value",
+            Self::PairCountOfRedis => "ERR wrong number of key-value pairs",
             Self::KeyCount => "ERR invalid numkeys value or out of range",
             Self::StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)",
             Self::Offset => "ERR offset is out of range",
             Self::IncrementOverflow => "ERR increment or decrement would overflow",
             Self::DecrementOverflow => "ERR decrement would overflow",
+            Self::BitOffset => "ERR bit offset is not an integer or out of range",
+            Self::BitValue => "ERR bit is not an integer or out of range",
+            Self::BitArgument => "ERR The bit argument must be 1 or 0.",
+            Self::NotOfSeveral => "ERR BITOP NOT must be called with a single source key.",
+            Self::BitFieldType => {
+                "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not \
+                 supported but i64 is."
+            }
+            Self::OverflowType => "ERR Invalid OVERFLOW type specified",
+            Self::OnlyGet => "ERR BITFIELD_RO only supports the GET subcommand",
             Self::NotFinite => "ERR increment would produce NaN or Infinity",
             Self::FrequencyNotTracked => {
                 "ERR An LFU maxmemory policy is not selected, access frequency not tracked. \
                  Please note that when switching between policies at runtime LRU and LFU data will \
                  take some time to adjust."
+            }
+            Self::NotStrings => "ERR The specified keys must contain string values",
+            Self::LenAndIdx => "ERR If you want both the length and indexes, please just use IDX.",
+            Self::TooLongForLcs => "ERR String too long for LCS",
+            Self::LcsAboveLimit => {
+                "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
+            }
+            Self::LcsOutOfMemory => {
+                "ERR Insufficient memory, failed allocating transient memory for LCS"
             }
             Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
                 unreachable!("these name something")

@@ -7,8 +7,10 @@
 
 mod client;
 mod keyspace;
+mod script;
 mod server;
 mod stream;
+mod tracking;
 
 use std::fmt;
 
@@ -17,8 +19,10 @@ use tailrace_storage::WrongType;
 
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
+pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
+pub use tracking::TrackingError;
 
 use crate::spec::Spec;
 
@@ -81,6 +85,10 @@ pub enum CommandError {
     Keyspace(KeyspaceError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
+    /// From client-side caching.
+    Tracking(TrackingError),
+    /// From the commands on scripts.
+    Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
 }
@@ -134,6 +142,8 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Tracking(error) => error.wire(),
+            Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
         }
@@ -162,6 +172,8 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Tracking(_)
+            | Self::Script(_)
             | Self::Server(_) => unreachable!("these name something"),
         }
     }
@@ -196,6 +208,18 @@ impl From<KeyspaceError> for CommandError {
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
+    }
+}
+
+impl From<TrackingError> for CommandError {
+    fn from(error: TrackingError) -> Self {
+        Self::Tracking(error)
+    }
+}
+
+impl From<ScriptError> for CommandError {
+    fn from(error: ScriptError) -> Self {
+        Self::Script(error)
     }
 }
 

@@ -52,6 +52,10 @@ pub enum ServerError {
     NoSuchCategory(Vec<u8>),
     /// A threshold that is no amount of memory.
     Threshold,
+    /// `DEBUG RELOAD` in a way that it does not have.
+    ReloadOption,
+    /// `DEBUG RELOAD` of a file that was not written before.
+    NothingToReload,
 }
 
 impl ServerError {
@@ -101,6 +105,10 @@ impl ServerError {
             Self::Threshold => {
                 "ERR argument must be a memory value bigger than 1 and smaller than 4gb"
             }
+            Self::ReloadOption => {
+                "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
+            }
+            Self::NothingToReload => "ERR Error trying to load the RDB dump, check server logs.",
             Self::Protected { .. }
             | Self::Config(_)
             | Self::Rewrite(_)

@@ -3,7 +3,7 @@
 use crate::change::Event;
 use crate::compat::Compat;
 use crate::expire::{ExpireCondition, ExpireOutcome, Lifetime};
-use crate::keyspace::{Keyspace, RecordIndex, Step};
+use crate::keyspace::{Keyspace, Record, RecordIndex, Step};
 use crate::store::Store;
 use crate::time::{Millis, UnixMillis};
 use crate::value::{Encoding, Value, ValueKind};
@@ -15,6 +15,27 @@ pub struct KeyFacts {
     pub encoding: Encoding,
     /// How long the key was not accessed.
     pub idle: Millis,
+}
+
+/// A key and what it holds, as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// Its value.
+    pub value: &'a Value,
+    /// When it is due, which may be past.
+    pub deadline: Option<UnixMillis>,
+}
+
+impl<'a> Stored<'a> {
+    fn of(record: &'a Record) -> Self {
+        Self {
+            key: record.key(),
+            value: record.value(),
+            deadline: record.deadline(),
+        }
+    }
 }
 
 impl Store {
@@ -48,11 +69,22 @@ impl Store {
             return None;
         };
         self.stats.hits += 1;
+        Some(self.facts_at(db, at))
+    }
+
+    /// Returns what is to be told about a key, as [`Store::facts`] does, without leaving a trace.
+    #[must_use]
+    pub fn peek_facts(&self, db: usize, key: &[u8]) -> Option<KeyFacts> {
+        let at = self.keyspaces[db].find(key)?;
+        (!self.is_due(db, key)).then(|| self.facts_at(db, at))
+    }
+
+    fn facts_at(&self, db: usize, at: RecordIndex) -> KeyFacts {
         let record = self.keyspaces[db].record(at);
-        Some(KeyFacts {
+        KeyFacts {
             encoding: record.value().encoding(),
             idle: self.now.since(record.accessed_at),
-        })
+        }
     }
 
     /// Returns the memory that a key and its value take. Leaves no trace.
@@ -71,13 +103,13 @@ impl Store {
 
     /// Deletes a key and returns whether it was there.
     ///
-    /// While expiry is paused, a key that is due counts as one that is there.
+    /// While keys that are due stay, one of them counts as one that is there.
     pub fn remove(&mut self, db: usize, key: &[u8]) -> bool {
         let Some(at) = self.keyspaces[db].find(key) else {
             return false;
         };
-        if self.keyspaces[db].record(at).is_due(self.now) && !self.expiry_paused {
-            self.expire(db, at);
+        if self.keyspaces[db].record(at).is_due(self.now) && !self.keeps_due() {
+            self.expire(db, at, Event::Expired);
             return false;
         }
         self.keyspaces[db].remove(at);
@@ -107,8 +139,20 @@ impl Store {
     pub fn keys(&self, db: usize) -> impl Iterator<Item = (&[u8], &Value)> {
         self.keyspaces[db]
             .records()
-            .filter(|record| !record.is_due(self.now))
+            .filter(|record| !self.is_gone(record))
             .map(|record| (record.key(), record.value()))
+    }
+
+    /// Returns everything that a database holds, what is due included. Leaves no trace.
+    pub fn stored(&self, db: usize) -> impl Iterator<Item = Stored<'_>> {
+        self.keyspaces[db].records().map(Stored::of)
+    }
+
+    /// Returns what a key holds, even if it is due. Leaves no trace.
+    #[must_use]
+    pub fn stored_at(&self, db: usize, key: &[u8]) -> Option<Stored<'_>> {
+        let keyspace = &self.keyspaces[db];
+        Some(Stored::of(keyspace.record(keyspace.find(key)?)))
     }
 
     /// Looks at about `count` keys, shows those that `admits` admits to `visit`, and returns the cursor to go on
@@ -140,10 +184,10 @@ impl Store {
                     if !admits(record.key(), record.value()) {
                         continue;
                     }
-                    if !record.is_due(self.now) {
+                    if !self.is_gone(record) {
                         visit(record.key());
-                    } else if !self.expiry_paused {
-                        self.expire(db, at);
+                    } else if !self.keeps_due() {
+                        self.expire(db, at, Event::Expired);
                     }
                 }
             }
@@ -159,11 +203,11 @@ impl Store {
         let mut tries = 0;
         let at = loop {
             let at = self.keyspaces[db].pick(&mut self.rng)?;
-            if !self.keyspaces[db].record(at).is_due(self.now) {
+            if !self.is_gone(self.keyspaces[db].record(at)) {
                 break at;
             }
-            if !self.expiry_paused {
-                self.expire(db, at);
+            if !self.keeps_due() {
+                self.expire(db, at, Event::Expired);
                 continue;
             }
             // They must stay, and there may be no others: then one of them is the answer.
@@ -183,7 +227,8 @@ impl Store {
         Some(deadline.map_or(Lifetime::Unlimited, Lifetime::Until))
     }
 
-    /// Sets the deadline of a key if the condition holds. One that is not in the future removes the key.
+    /// Sets the deadline of a key if the condition holds. One that is not in the future removes the key, unless
+    /// data is imported.
     pub fn expire_at(
         &mut self,
         db: usize,
@@ -197,7 +242,7 @@ impl Store {
         if !condition.holds(self.keyspaces[db].record(at).deadline(), deadline) {
             return ExpireOutcome::Refused;
         }
-        if deadline <= self.now {
+        if self.is_past(deadline) {
             self.remove_past(db, at);
             return ExpireOutcome::Removed;
         }
@@ -218,10 +263,10 @@ impl Store {
         had_deadline
     }
 
-    /// Returns when the first key is due, unless expiry is paused.
+    /// Returns when the first key is due, unless keys that are due stay.
     #[must_use]
     pub fn next_expiry(&self) -> Option<UnixMillis> {
-        if self.expiry_paused {
+        if self.keeps_due() {
             return None;
         }
         self.keyspaces
@@ -242,16 +287,22 @@ impl Store {
                 .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
                 .min();
             if let Some((_, db, at)) = first {
-                self.expire(db, at);
+                self.stats.expired_unasked += 1;
+                self.expire(db, at, Event::Expired);
             }
         }
         max
     }
 
+    /// Whether a deadline removes the key that it is set for.
+    pub(super) fn is_past(&self, deadline: UnixMillis) -> bool {
+        deadline <= self.now && !self.settings.is_importing
+    }
+
     /// Removes a key whose deadline was set to the past.
     pub(super) fn remove_past(&mut self, db: usize, at: RecordIndex) {
         match self.settings.compat {
-            Compat::Valkey => self.expire(db, at),
+            Compat::Valkey => self.expire(db, at, Event::Outdated),
             Compat::Redis => {
                 let record = self.keyspaces[db].remove(at);
                 self.changes.record(db, record.key(), Event::Del);

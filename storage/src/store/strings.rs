@@ -105,7 +105,7 @@ impl Store {
             return Ok(SetOutcome::Refused);
         }
         if let SetExpiry::At(deadline) = options.expiry
-            && deadline <= self.now
+            && self.is_past(deadline)
             && self.settings.compat == Compat::Valkey
         {
             if let Some(at) = found {
@@ -126,9 +126,20 @@ impl Store {
                 self.keyspaces[db].set_deadline(at, Some(deadline));
                 self.changes.record(db, key, Event::Set);
                 self.changes.record(db, key, Event::Expire);
+                self.changes.count_as_part();
             }
         }
         Ok(SetOutcome::Done)
+    }
+
+    /// Adds a string under a key that is not there yet (DEBUG POPULATE), and returns whether it did. Nothing is said of
+    /// it but that the key is new.
+    pub fn populate(&mut self, db: usize, key: &[u8], value: &[u8]) -> bool {
+        let is_missing = self.locate(db, key).is_none();
+        if is_missing {
+            self.create(db, key, Value::String(StringValue::from_bytes(value)));
+        }
+        is_missing
     }
 
     /// Deletes a string if it holds these bytes (DELIFEQ), and returns whether it did.
@@ -273,11 +284,11 @@ impl Store {
         })
     }
 
-    fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
+    pub(super) fn string_at(&self, db: usize, at: RecordIndex) -> Result<&StringValue, WrongType> {
         self.keyspaces[db].record(at).value().as_string()
     }
 
-    fn update_string<R>(
+    pub(super) fn update_string<R>(
         &mut self,
         db: usize,
         at: RecordIndex,

@@ -90,7 +90,8 @@ impl Model {
     fn round(&self, key: u8, open: [bool; 3]) -> Vec<WaiterId> {
         let is_open = |id: &WaiterId| {
             let row = self.waiters.iter().find(|row| row.0 == *id).unwrap();
-            row.2.is_none_or(|group| open[usize::from(group)])
+            let is_open = |group| open[usize::from(group)] || row.1.len() > 1;
+            row.2.is_none_or(is_open)
         };
         let line = &self.lines[usize::from(key)];
         line.iter().copied().filter(is_open).collect()
@@ -98,8 +99,9 @@ impl Model {
 }
 
 proptest! {
-    /// Whoever stood in line first is attempted first, nobody is attempted whose group has nothing,
-    /// and who was attempted in vain keeps its place there and its deadline.
+    /// Whoever stood in line first is attempted first, nobody is attempted whose group has nothing
+    /// unless it waits for other keys, too, and who was attempted in vain keeps its place there and
+    /// its deadline.
     #[test]
     fn waiters_are_attempted_in_the_order_of_their_line(ops in prop::collection::vec(op(), 0..60)) {
         let mut list = WaitList::default();

@@ -4,11 +4,14 @@ pub(super) mod connection;
 pub(super) mod groups;
 pub(super) mod keys;
 pub(super) mod pubsub;
+pub(super) mod server;
 pub(super) mod setup;
 pub(super) mod streams;
 pub(super) mod strings;
+pub(super) mod tracking;
 pub(super) mod transactions;
 pub(super) mod waiting;
+pub(super) mod watchers;
 
 /// All forms.
 pub(super) const ALL: &[&[&str]] = &[
@@ -16,11 +19,16 @@ pub(super) const ALL: &[&[&str]] = &[
     groups::FORMS,
     keys::FORMS,
     pubsub::FORMS,
+    server::FORMS,
+    server::SHOWING,
     setup::START,
     setup::FORMS,
     streams::FORMS,
     strings::FORMS,
+    tracking::FORMS,
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,
+    waiting::SINGLE,
+    watchers::FORMS,
 ];

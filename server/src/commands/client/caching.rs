@@ -1,6 +1,10 @@
 //! `CLIENT CACHING YES | NO`
 //!
-//! Always an error: no keys are tracked, so the client cannot say which of them it caches.
+//! Chooses whether the keys of the next command, or of the next transaction, are tracked: `YES` for a client
+//! of `OPTIN`, `NO` for one of `OPTOUT`.
+//!
+//! Behaviour worth knowing:
+//! - Commands on clients, as this one, are not the next command.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -8,12 +12,13 @@ use super::FLAGS;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::error::TrackingError;
 use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::tracking::Mode;
 
 pub(super) const SPEC: Spec = Spec {
     name: "client|caching",
@@ -27,6 +32,27 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::of(run)
 };
 
-fn run(_: &mut Call<'_>, _: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    Err(ClientError::NotTracking.into())
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let tracking = call.client().tracking.as_deref_mut();
+    let tracking = tracking.filter(|tracking| tracking.is_on);
+    let tracking = tracking.ok_or(TrackingError::Off)?;
+    let (mode, error) = if args.keyword("yes") {
+        (Mode::OptIn, TrackingError::NotOptIn)
+    } else if args.keyword("no") {
+        (Mode::OptOut, TrackingError::NotOptOut)
+    } else {
+        return Err(CommandError::Syntax);
+    };
+    if tracking.mode != mode {
+        return Err(error.into());
+    }
+
+    tracking.is_caching = true;
+
+    reply.ok();
+    Ok(Flow::Done)
 }

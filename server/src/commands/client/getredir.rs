@@ -1,10 +1,12 @@
 //! `CLIENT GETREDIR`
 //!
-//! Replies -1: no invalidations are redirected, since no keys are tracked.
+//! Replies with the number of the client that hears of changes in place of this one: 0 if it hears itself,
+//! -1 if its keys are not tracked.
 
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
+use super::list::redirect;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -25,7 +27,11 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::of(run)
 };
 
-fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    reply.integer(-1);
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    reply.integer(redirect(call.client()));
     Ok(Flow::Done)
 }

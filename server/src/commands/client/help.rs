@@ -31,18 +31,21 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
 const LINES: &[(&str, &str)] = &[
     (
         "CACHING (YES|NO)",
-        "Keys are not tracked, so there is no choice of which.",
+        "Track the keys of the next command, or do not; see TRACKING.",
     ),
     (
         "CAPA <capability> [<capability> ...]",
         "Note what the client can do: REDIRECT.",
     ),
     ("GETNAME", "The name of this connection."),
-    ("GETREDIR", "Where invalidations go; -1 is nowhere."),
+    (
+        "GETREDIR",
+        "Who hears of changed keys: a connection, 0 for this one, -1 for none.",
+    ),
     ("ID", "The number of this connection."),
     (
         "IMPORT-SOURCE (ON|OFF)",
-        "Not in import mode, so it cannot be switched on.",
+        "Keys that are due are there for this client while import-mode is on.",
     ),
     ("INFO", "A line about this connection."),
     (
@@ -77,8 +80,12 @@ const LINES: &[(&str, &str)] = &[
     ),
     ("SETNAME <name>", "Name this connection."),
     (
+        "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]",
+        "Say when keys change that this connection read, or all that begin with a prefix.",
+    ),
+    (
         "TRACKINGINFO",
-        "Whether keys are tracked for this connection.",
+        "Which keys are tracked for this connection.",
     ),
     (
         "UNBLOCK <id> [TIMEOUT|ERROR]",

@@ -1,11 +1,14 @@
 //! `CLIENT IMPORT-SOURCE ON | OFF`
 //!
-//! Refuses to be switched on: this server is never in import mode.
+//! Says that the caller fills this server with the data of another one. While `import-mode` is on, keys that are
+//! due are there for such clients, and the server does not delete them: the other one says when they are gone.
 
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
+use super::switch;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::ClientError;
@@ -27,13 +30,15 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn run(
-    _: &mut Call<'_>,
+    call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if !args.keyword("off") {
+    let is_off = args.peek().is_some_and(|word| is_word(word, "off"));
+    if !is_off && !call.state.config.settings().import_mode {
         return Err(ClientError::NotImporting.into());
     }
+    call.client().import_source = switch(&mut args)?;
     reply.ok();
     Ok(Flow::Done)
 }

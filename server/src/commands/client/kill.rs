@@ -46,6 +46,20 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Closes connections.",
     since: "2.4.0",
+    history: &[
+        ("2.8.12", "Takes filters."),
+        ("2.8.12", "`ID` is one of them."),
+        ("3.2.0", "`TYPE` knows `master`."),
+        ("5.0.0", "`TYPE` says `replica`, and still knows `slave`."),
+        ("6.2.0", "`LADDR` is a filter."),
+        ("8.0.0", "`MAXAGE` is a filter."),
+        ("8.0.0", "`TYPE` says `primary`, and still knows `master`."),
+        ("8.1.0", "`ID` takes several."),
+        (
+            "9.0.0",
+            "Filters by name, idle time, flags, library, database, capability and IP, and by what clients are not.",
+        ),
+    ],
     complexity: "O(N), N being the number of connections.",
     ..Spec::of(run)
 };
@@ -64,7 +78,7 @@ fn run(
 
     let clients = call.state.clients.iter();
     let chosen: Vec<ClientId> = clients
-        .filter(|client| selection.fits(client, call.id, call.now.mono))
+        .filter(|client| selection.fits(client, call.id, call.now))
         .map(|client| client.id)
         .collect();
     if is_address && chosen.is_empty() {

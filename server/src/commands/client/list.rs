@@ -10,7 +10,8 @@
 use std::fmt::Display;
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Instant;
+use tailrace_storage::Compat;
+use tailrace_storage::Now;
 
 use super::FLAGS;
 use super::select::Selection;
@@ -63,6 +64,26 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Tells of all connections.",
     since: "2.4.0",
+    history: &[
+        ("2.8.12", "Shows `id`."),
+        ("5.0.0", "`TYPE` is a filter."),
+        ("6.0.0", "Shows `user`."),
+        (
+            "6.2.0",
+            "Shows `argv-mem`, `tot-mem`, `laddr` and `redir`; `ID` is a filter.",
+        ),
+        ("7.0.0", "Shows `resp`, `multi-mem`, `rbs` and `rbp`."),
+        ("7.0.3", "Shows `ssub`."),
+        ("8.0.0", "`TYPE` says `primary`, and still knows `master`."),
+        (
+            "8.1.0",
+            "Filters by user, address and age, and may leave out who asks.",
+        ),
+        (
+            "9.0.0",
+            "Filters by name, idle time, flags, library, database, capability and IP, and by what clients are not.",
+        ),
+    ],
     complexity: "O(N), N being the number of connections.",
     ..Spec::of(run)
 };
@@ -72,11 +93,11 @@ fn run_info(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.client().argument_bytes = args.request().byte_len();
+    let input_bytes = show_request(call, args);
     let mut line = Vec::new();
-    let now = call.now.mono;
-    append_line(&mut line, call.client(), now);
-    call.client().argument_bytes = 0;
+    let (compat, now) = (call.store().settings().compat, call.now);
+    append_line(&mut line, call.client(), compat, now);
+    hide_request(call, input_bytes);
     reply.verbatim(&line);
     Ok(Flow::Done)
 }
@@ -91,25 +112,44 @@ fn run(
     }
     let selection = Selection::parse(call, args, SkipMe::No)?;
 
-    call.client().argument_bytes = args.request().byte_len();
-    let now = call.now.mono;
+    let input_bytes = show_request(call, args);
+    let (compat, now) = (call.store().settings().compat, call.now);
     let mut lines = Vec::new();
     for client in call.state.clients.iter() {
         if selection.fits(client, call.id, now) {
-            append_line(&mut lines, client, now);
+            append_line(&mut lines, client, compat, now);
         }
     }
-    call.client().argument_bytes = 0;
+    hide_request(call, input_bytes);
 
     reply.verbatim(&lines);
     Ok(Flow::Done)
 }
 
+/// Counts the caller's own request as what it sent: its arguments, and in Redis its input, too, which is still
+/// in the buffer there. Gives what its input was before.
+fn show_request(call: &mut Call<'_>, args: Args<'_>) -> usize {
+    let is_redis = call.store().settings().compat == Compat::Redis;
+    let request_bytes = call.state.request_bytes;
+    let client = call.client();
+    client.argument_bytes = args.request().byte_len();
+    let input_bytes = client.input_bytes;
+    if is_redis {
+        client.input_bytes += request_bytes;
+    }
+    input_bytes
+}
+
+fn hide_request(call: &mut Call<'_>, input_bytes: usize) {
+    let client = call.client();
+    client.argument_bytes = 0;
+    client.input_bytes = input_bytes;
+}
+
 /// Appends the line about one client.
-fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
+fn append_line(out: &mut Vec<u8>, client: &Client, compat: Compat, now: Now) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
-    let seconds_since = |then: Instant| now.since(then).to_seconds();
     let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
     let not_queued = if client.has_transacted { 0 } else { -1 };
     let queued_count = client
@@ -125,10 +165,12 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("laddr", &client.laddr);
     line.field("fd", client.fd);
     line.text("name", &client.name);
-    line.field("age", seconds_since(client.connected_at));
-    line.field("idle", seconds_since(client.active_at));
+    line.field("age", now.seconds_begun_since(client.connected_at));
+    line.field("idle", now.seconds_begun_since(client.active_at));
     line.field("flags", flags(client));
-    line.field("capa", capa);
+    if compat == Compat::Valkey {
+        line.field("capa", capa);
+    }
     line.field("db", client.db);
     line.field("sub", client.subscriptions.channels.len());
     line.field("psub", client.subscriptions.patterns.len());
@@ -148,14 +190,26 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Instant) {
     line.field("events", if unsent_bytes > 0 { "rw" } else { "r" });
     line.field("cmd", name);
     line.field("user", USER);
-    line.field("redir", -1);
+    line.field("redir", redirect(client));
     line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
+    if compat == Compat::Redis {
+        line.field("io-thread", 0);
+    }
     line.field("tot-net-in", client.bytes_in);
     line.field("tot-net-out", client.bytes_out);
     line.field("tot-cmds", client.commands);
     line.end();
+}
+
+/// The number of the client that hears of changes in place of this one: 0 if it hears itself, -1 if
+/// nobody does.
+pub(super) fn redirect(client: &Client) -> i64 {
+    match &client.tracking {
+        Some(tracking) if tracking.is_on => tracking.redirect.map_or(0, u64::cast_signed),
+        _ => -1,
+    }
 }
 
 /// Fields, each `name=value`.

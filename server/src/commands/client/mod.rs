@@ -15,6 +15,7 @@ mod pause;
 mod reply;
 mod select;
 mod setinfo;
+mod tracking;
 mod trackinginfo;
 mod unblock;
 
@@ -49,6 +50,7 @@ pub(super) const SPEC: Spec = Spec {
             &pause::UNPAUSE,
             &reply::SPEC,
             &setinfo::SPEC,
+            &tracking::SPEC,
             &trackinginfo::SPEC,
             &unblock::SPEC,
         ],

@@ -31,6 +31,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Connection,
     summary: "Holds commands for a time.",
     since: "3.0.0",
+    history: &[("6.2.0", "Takes a mode, one of which pauses writes only.")],
     ..Spec::of(run)
 };
 

@@ -2,7 +2,7 @@
 
 use tailrace_protocol::number::parse_i64;
 use tailrace_storage::Compat;
-use tailrace_storage::Instant;
+use tailrace_storage::Now;
 
 use crate::args::Args;
 use crate::args::is_word;
@@ -13,6 +13,8 @@ use crate::client::ClientId;
 use crate::client::USER;
 use crate::error::ClientError;
 use crate::error::CommandError;
+use crate::tracking::Mode;
+use crate::tracking::Tracking;
 
 /// What must fit for a client to be chosen: every filter that is given, and no `NOT-` filter.
 #[derive(Default)]
@@ -101,12 +103,11 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether a client is chosen.
-    pub(super) fn fits(&self, client: &Client, caller: ClientId, now: Instant) -> bool {
-        let seconds_since = |then: Instant| now.since(then).to_seconds();
+    pub(super) fn fits(&self, client: &Client, caller: ClientId, now: Now) -> bool {
         self.fits.tests(client).all(|fits| fits)
             && !self.not.tests(client).any(|fits| fits)
-            && seconds_since(client.connected_at) >= self.age_s_min
-            && seconds_since(client.active_at) >= self.idle_s_min
+            && now.seconds_begun_since(client.connected_at) >= self.age_s_min
+            && now.seconds_begun_since(client.active_at) >= self.idle_s_min
             && !(self.skips_caller && client.id == caller)
     }
 }
@@ -225,6 +226,7 @@ impl Kind {
 
 /// The letters that tell of a client's state.
 pub(super) fn flags(client: &Client) -> String {
+    let is_tracking = |is: fn(&Tracking) -> bool| client.tracking.as_deref().is_some_and(is);
     let letters = [
         (client.is_monitor, 'O'),
         (client.is_subscriber(), 'P'),
@@ -232,13 +234,17 @@ pub(super) fn flags(client: &Client) -> String {
             client.transaction.is_some() || client.executing.is_some(),
             'x',
         ),
-        (client.is_blocked(), 'b'),
+        (client.is_seen_blocked(), 'b'),
+        (is_tracking(|own| own.is_on), 't'),
+        (is_tracking(|own| own.is_redirect_broken), 'R'),
+        (is_tracking(|own| own.mode == Mode::Broadcast), 'B'),
         (client.watches.broken, 'd'),
         (client.closing, 'c'),
         (client.unix, 'U'),
         (client.readonly, 'r'),
         (client.no_evict, 'e'),
         (client.no_touch, 'T'),
+        (client.import_source, 'I'),
     ];
     let set: String = letters
         .iter()

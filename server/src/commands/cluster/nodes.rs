@@ -28,6 +28,10 @@ pub(super) const COUNT_FAILURE_REPORTS: Spec = Spec {
     tips: UNSTEADY,
     summary: "Counts the nodes that report a node as failing.",
     since: "3.0.0",
+    history: &[(
+        "9.0.0",
+        "Reports on a node that is known to have failed are not taken any more.",
+    )],
     complexity: "O(N), N being the number of reports.",
     ..NO_CLUSTER
 };
@@ -89,6 +93,7 @@ pub(super) const MEET: Spec = Spec {
     flags: CHANGING,
     summary: "Adds a node to the cluster.",
     since: "3.0.0",
+    history: &[("4.0.0", "Takes the port of the bus.")],
     ..NO_CLUSTER
 };
 
@@ -141,6 +146,7 @@ pub(super) const REPLICATE: Spec = Spec {
     flags: CHANGING,
     summary: "Makes this node a replica of another.",
     since: "3.0.0",
+    history: &[("9.0.0", "Takes `NO ONE`, which makes a replica a primary.")],
     ..NO_CLUSTER
 };
 
@@ -181,6 +187,10 @@ pub(super) const SHARDS: Spec = Spec {
     tips: UNSTEADY,
     summary: "Tells which shards serve which slots.",
     since: "7.0.0",
+    history: &[(
+        "9.1.0",
+        "Shows the `id` of a shard and the `availability-zone` of a node.",
+    )],
     complexity: "O(N), N being the number of nodes.",
     ..NO_CLUSTER
 };

@@ -139,6 +139,7 @@ pub(super) const SETSLOT: Spec = Spec {
     flags: REPLICATED,
     summary: "Says which node a slot belongs to, or is on its way to.",
     since: "3.0.0",
+    history: &[("8.0.0", "Takes a `TIMEOUT`.")],
     ..NO_CLUSTER
 };
 
@@ -162,6 +163,11 @@ pub(super) const SLOTS: Spec = Spec {
     tips: UNSTEADY,
     summary: "Tells which nodes serve which slots.",
     since: "3.0.0",
+    history: &[
+        ("4.0.0", "Shows the IDs of nodes."),
+        ("7.0.0", "Shows where else nodes can be reached."),
+        ("9.1.0", "Shows there the `availability-zone` too."),
+    ],
     complexity: "O(N), N being the number of nodes.",
     ..NO_CLUSTER
 };

@@ -2,8 +2,6 @@
 //!
 //! Replies with what people should know of some commands, or of all; one that there is not is left
 //! out. A subcommand is asked for as `xgroup|create`.
-//!
-//! Not there yet: the history.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -70,7 +68,11 @@ fn write_facts(spec: &Spec, reply: &mut ReplyWriter<'_>) {
     let complexity = Some(spec.complexity).filter(|text| !text.is_empty());
 
     let texts = [complexity, doc_flag, deprecated_since, replaced_by];
-    let lists = [arguments.is_empty(), spec.subcommands.is_empty()];
+    let lists = [
+        spec.history.is_empty(),
+        arguments.is_empty(),
+        spec.subcommands.is_empty(),
+    ];
     let present = texts.iter().flatten().count() + lists.iter().filter(|empty| !**empty).count();
     reply.map(3 + present);
     write_text("summary", spec.summary, reply);
@@ -82,12 +84,25 @@ fn write_facts(spec: &Spec, reply: &mut ReplyWriter<'_>) {
     }
     write_if_any("deprecated_since", deprecated_since, reply);
     write_if_any("replaced_by", replaced_by, reply);
+    if !spec.history.is_empty() {
+        write_history(spec.history, reply);
+    }
     if !arguments.is_empty() {
         write_arguments(&arguments, reply);
     }
     if !spec.subcommands.is_empty() {
         reply.bulk(b"subcommands");
         write(spec.subcommands, reply);
+    }
+}
+
+fn write_history(history: &[(&str, &str)], reply: &mut ReplyWriter<'_>) {
+    reply.bulk(b"history");
+    reply.set(history.len());
+    for (version, change) in history {
+        reply.array(2);
+        reply.bulk(version.as_bytes());
+        reply.bulk(change.as_bytes());
     }
 }
 

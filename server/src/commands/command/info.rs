@@ -30,6 +30,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Describes some commands, or all.",
     since: "2.8.13",
+    history: &[("7.0.0", "Without a name it tells of all commands.")],
     complexity: "O(N), N being the number of commands.",
     ..Spec::of(run)
 };

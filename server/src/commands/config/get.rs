@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Returns the settings whose names match some patterns.",
     since: "2.0.0",
+    history: &[("7.0.0", "Takes several patterns.")],
     complexity: "O(N), N being the number of patterns.",
     ..Spec::of(run)
 };

@@ -10,7 +10,6 @@ use crate::call::Flow;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
-use crate::stats::Stats;
 
 pub(super) const SPEC: Spec = Spec {
     name: "config|resetstat",
@@ -28,7 +27,7 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.state.stats = Stats::default();
+    call.state.stats.reset();
     call.store().reset_stats();
     reply.ok();
     Ok(Flow::Done)

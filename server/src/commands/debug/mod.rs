@@ -5,6 +5,7 @@
 //! - What the reference's own tests switch and Tailrace does not have is accepted and does nothing:
 //!   see [`SWITCHES`]. What would look into data structures of the reference is unknown.
 
+mod digest;
 mod help;
 mod object;
 mod populate;
@@ -16,6 +17,7 @@ use tailrace_storage::Case;
 use tailrace_storage::glob_matches;
 
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -52,11 +54,20 @@ fn run(
         (b"object", 1 | 2) => return object::run(call, args, reply),
         (b"populate", 1..=3) => return populate::run(call, args, reply),
         (b"protocol", 1) => return protocol::run(call, args, reply),
+        (b"digest", 0) => return digest::all(call, reply),
+        (b"digest-value", _) => return digest::values(call, args, reply),
+        (b"reload", _) => reload(call, args)?,
+        (b"replybuffer", 2) => check_reply_buffer(call, args)?,
         (b"help", 0) => {
             help::write(reply);
             return Ok(Flow::Done);
         }
-        (b"error", 1) => return Err(ServerError::Chosen(args.bytes()?.to_vec()).into()),
+        (b"error", 1) => {
+            // It counts as no error.
+            let error = CommandError::from(ServerError::Chosen(args.bytes()?.to_vec()));
+            reply.error(error.wire());
+            return Ok(Flow::Done);
+        }
         (b"panic", _) => panic!("DEBUG PANIC was called"),
         (b"stringmatch-test", 0) => {
             match_random_patterns();
@@ -75,6 +86,38 @@ fn run(
     }
     reply.ok();
     Ok(Flow::Done)
+}
+
+/// Data that was written and read again would be the same, but for keys that are due.
+fn reload(call: &mut Call<'_>, args: Args<'_>) -> Result<(), CommandError> {
+    let mut is_saved = true;
+    for arg in args {
+        if is_word(arg, "nosave") {
+            is_saved = false;
+        } else if !is_word(arg, "merge") && !is_word(arg, "noflush") {
+            return Err(ServerError::ReloadOption.into());
+        }
+    }
+    if !is_saved {
+        return Err(ServerError::NothingToReload.into());
+    }
+    call.store().expire_due(usize::MAX);
+    Ok(())
+}
+
+/// Replies are kept in chunks that go as soon as they are sent, so there is nothing to resize.
+fn check_reply_buffer(call: &mut Call<'_>, mut args: Args<'_>) -> Result<(), CommandError> {
+    let malformed = CommandError::subcommand_syntax(call.spec, args.request());
+    if args.keyword("peak-reset-time") {
+        if !args.keyword("never") && !args.keyword("reset") {
+            args.integer()?;
+        }
+        Ok(())
+    } else if args.keyword("resizing") {
+        Ok(())
+    } else {
+        Err(malformed)
+    }
 }
 
 /// What the reference takes as true: any number but zero.

@@ -42,6 +42,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Tells what the server is and does.",
     since: "1.0.0",
+    history: &[("7.0.0", "Takes several sections.")],
     ..Spec::of(run)
 };
 
@@ -93,6 +94,7 @@ const fn on_request(section: Section) -> Section {
 /// In the order in which they are shown.
 const SECTIONS: &[Section] = &[
     section("server", "Server", server::write),
+    on_request(section("tls", "TLS", server::write_tls)),
     section("clients", "Clients", clients::write),
     section("memory", "Memory", memory::write),
     section("persistence", "Persistence", persistence::write),
@@ -106,11 +108,15 @@ const SECTIONS: &[Section] = &[
         stats::write_commands,
     )),
     section("errorstats", "Errorstats", stats::write_errors),
-    // No percentiles are kept.
-    on_request(section("latencystats", "Latencystats", |_, _| {})),
+    on_request(section(
+        "latencystats",
+        "Latencystats",
+        stats::write_latencies,
+    )),
     section("cluster", "Cluster", |_, text| {
         text.field("cluster_enabled", 0)
     }),
+    on_request(section("cluster_info", "Cluster Info", |_, _| {})),
     section("keyspace", "Keyspace", memory::write_keyspace),
 ];
 

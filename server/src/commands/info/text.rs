@@ -29,6 +29,11 @@ impl Text {
     /// Adds an amount of memory, and again for people.
     pub(super) fn memory(&mut self, name: &str, bytes: u64) {
         self.field(name, bytes);
+        self.memory_human(name, bytes);
+    }
+
+    /// The line for people alone.
+    pub(super) fn memory_human(&mut self, name: &str, bytes: u64) {
         self.line(format_args!("{name}_human:{}", human(bytes)));
     }
 

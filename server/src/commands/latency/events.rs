@@ -1,50 +1,23 @@
-//! The subcommands of `LATENCY`, for a server that samples no events.
+//! `LATENCY LATEST | HISTORY event | RESET [event ...]`
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 
+use super::USUAL;
 use crate::args::Args;
+use crate::args::is_word;
+use crate::args::text;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
-use crate::error::ServerError;
-use crate::spec::Flags;
-use crate::spec::Group;
 use crate::spec::Spec;
-
-pub(super) const DOCTOR: Spec = Spec {
-    name: "latency|doctor",
-    arity: 2,
-    summary: "Reports in words on what took long.",
-    run: doctor,
-    ..USUAL
-};
-
-pub(super) const GRAPH: Spec = Spec {
-    name: "latency|graph",
-    arity: 3,
-    syntax: "event",
-    summary: "Draws the samples of an event.",
-    run: graph,
-    ..USUAL
-};
-
-pub(super) const HISTOGRAM: Spec = Spec {
-    name: "latency|histogram",
-    arity: -2,
-    syntax: "[command...]",
-    summary: "Returns how long commands take, by percentiles.",
-    since: "7.0.0",
-    complexity: "O(N), N being the number of commands.",
-    run: histogram,
-    ..USUAL
-};
 
 pub(super) const HISTORY: Spec = Spec {
     name: "latency|history",
     arity: 3,
     syntax: "event",
     summary: "Returns the samples of an event.",
-    run: none,
+    run: history,
     ..USUAL
 };
 
@@ -52,7 +25,7 @@ pub(super) const LATEST: Spec = Spec {
     name: "latency|latest",
     arity: 2,
     summary: "Returns the latest sample of every event.",
-    run: none,
+    run: latest,
     ..USUAL
 };
 
@@ -66,58 +39,71 @@ pub(super) const RESET: Spec = Spec {
     ..USUAL
 };
 
-/// What they have in common.
-const USUAL: Spec = Spec {
-    flags: Flags::ADMIN
-        .and(Flags::NOSCRIPT)
-        .and(Flags::LOADING)
-        .and(Flags::STALE),
-    tips: &[
-        "nondeterministic_output",
-        "request_policy:all_nodes",
-        "response_policy:special",
-    ],
-    group: Group::Server,
-    since: "2.8.13",
-    ..Spec::of(none)
-};
-
-fn none(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    reply.array(0);
-    Ok(Flow::Done)
-}
-
-fn doctor(
-    _: &mut Call<'_>,
-    _: Args<'_>,
-    reply: &mut ReplyWriter<'_>,
-) -> Result<Flow, CommandError> {
-    reply.verbatim(REPORT);
-    Ok(Flow::Done)
-}
-
-fn graph(
-    _: &mut Call<'_>,
+/// Replies with the worst sample of each second, oldest first.
+fn history(
+    call: &mut Call<'_>,
     mut args: Args<'_>,
-    _: &mut ReplyWriter<'_>,
+    reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    Err(ServerError::NoLatencySamples(args.bytes()?.to_vec()).into())
+    let event = text(args.bytes()?);
+
+    let found = call.state.latency.find(event);
+    let samples = found.map_or(&[][..], |(_, series)| series.samples());
+    reply.array(samples.len());
+    for sample in samples {
+        reply.array(2);
+        reply.unsigned(sample.at);
+        reply.unsigned(sample.millis.into());
+    }
+    Ok(Flow::Done)
 }
 
-fn histogram(
-    _: &mut Call<'_>,
+/// Replies with when each event happened last and how long that took, how long it took at worst, how
+/// long all of them took together, and how many there were. Redis tells no more than the worst.
+fn latest(
+    call: &mut Call<'_>,
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    reply.map(0);
+    let columns = match call.state.config.settings().compat {
+        Compat::Valkey => 6,
+        Compat::Redis => 4,
+    };
+
+    let events = call.state.latency.iter();
+    reply.array(events.len());
+    for (name, series) in events {
+        let latest = series.latest();
+        let figures = [
+            latest.at,
+            latest.millis.into(),
+            series.max.into(),
+            series.sum.into(),
+            series.count.into(),
+        ];
+        reply.array(columns);
+        reply.bulk(name.as_bytes());
+        for figure in &figures[..columns - 1] {
+            reply.unsigned(*figure);
+        }
+    }
     Ok(Flow::Done)
 }
 
 /// Replies with how many events had samples.
-fn reset(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    reply.integer(0);
+fn reset(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let latency = &mut call.state.latency;
+    let forgotten = if args.is_empty() {
+        latency.forget(|_| true)
+    } else {
+        let forget = |event| latency.forget(|name| is_word(event, name));
+        args.map(forget).sum()
+    };
+
+    reply.unsigned(forgotten as u64);
     Ok(Flow::Done)
 }
-
-const REPORT: &[u8] = b"This server takes no samples of what takes long, so there is nothing to \
-    report. SLOWLOG GET shows commands that took longer than slowlog-log-slower-than.\n";

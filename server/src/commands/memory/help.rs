@@ -30,7 +30,7 @@ const LINES: &[(&str, &str)] = &[
     ("DOCTOR", "Say what is wrong with the use of memory."),
     (
         "MALLOC-STATS",
-        "Show what the allocator counts; this one counts nothing.",
+        "Show what is known of the memory of the process.",
     ),
     (
         "PURGE",

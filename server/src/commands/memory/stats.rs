@@ -3,8 +3,8 @@
 //! Replies with what takes how much memory, under the reference's names.
 //!
 //! Behaviour worth knowing:
-//! - What this server does not have (replication, scripts, an allocator that counts) is 0, and ratios of
-//!   the allocator are 1.
+//! - What this server does not have (replication, scripts, an allocator that counts) is 0. What is resident
+//!   is the whole process, which may hold several servers.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Store;
@@ -15,6 +15,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::process;
 use crate::spec::Group;
 use crate::spec::Spec;
 use crate::state::Memory;
@@ -90,18 +91,20 @@ fn database(store: &Store, db: usize) -> [Figure; 2] {
 struct Totals {
     keys: u64,
     memory: Memory,
+    scripts: u64,
     /// The part of the data that the tables take.
     overhead: u64,
 }
 
 impl Totals {
     fn of(state: &mut State) -> Self {
-        let memory = state.memory();
+        let (memory, scripts) = (state.memory(), state.scripts.memory());
         let store = &state.store;
         let dbs = 0..store.databases();
         Self {
             keys: dbs.clone().map(|db| store.db_len(db) as u64).sum(),
             memory,
+            scripts: scripts.cache,
             overhead: dbs.map(|db| store.overhead_bytes(db) as u64).sum(),
         }
     }
@@ -120,13 +123,14 @@ impl Totals {
             ("cluster.slot_import", Whole(0)),
             ("cluster.slot_export", Whole(0)),
             ("aof.buffer", Whole(0)),
-            ("lua.caches", Whole(0)),
+            ("lua.caches", Whole(self.scripts)),
             ("functions.caches", Whole(0)),
         ]
     }
 
     fn after_databases(&self) -> [Figure; 21] {
         let all = self.memory.data + self.memory.clients;
+        let resident = process::resident_bytes().unwrap_or(all).max(all);
         let dataset = self.memory.data - self.overhead;
         let per_key = dataset.checked_div(self.keys).unwrap_or(0);
         [
@@ -144,18 +148,24 @@ impl Totals {
             ),
             ("allocator.allocated", Whole(all)),
             ("allocator.active", Whole(all)),
-            ("allocator.resident", Whole(all)),
+            ("allocator.resident", Whole(resident)),
             ("allocator.muzzy", Whole(0)),
             ("allocator-fragmentation.ratio", Fraction(1.0)),
             ("allocator-fragmentation.bytes", Whole(0)),
-            ("allocator-rss.ratio", Fraction(1.0)),
-            ("allocator-rss.bytes", Whole(0)),
+            ("allocator-rss.ratio", Fraction(ratio(resident, all))),
+            ("allocator-rss.bytes", Whole(resident - all)),
             ("rss-overhead.ratio", Fraction(1.0)),
             ("rss-overhead.bytes", Whole(0)),
-            ("fragmentation", Fraction(1.0)),
-            ("fragmentation.bytes", Whole(0)),
+            ("fragmentation", Fraction(ratio(resident, all))),
+            ("fragmentation.bytes", Whole(resident - all)),
         ]
     }
+}
+
+/// How many times as large as the second the first is.
+#[expect(clippy::cast_precision_loss, reason = "a ratio of bytes needs no more")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// Two decimals are enough for people.

@@ -8,6 +8,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::KeyFacts;
+use tailrace_storage::Millis;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -107,7 +108,12 @@ fn idletime(
     let facts = facts(call, args)?;
 
     match facts {
-        Some(facts) => reply.unsigned(facts.idle.to_seconds()),
+        Some(facts) => {
+            // Seconds of the clock that have begun since.
+            let now = Millis(call.now.unix().0);
+            let used_at = Millis(now.0.saturating_sub(facts.idle.0));
+            reply.unsigned(now.to_seconds() - used_at.to_seconds());
+        }
         None => reply.null(),
     }
     Ok(Flow::Done)

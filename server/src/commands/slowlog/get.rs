@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Server,
     summary: "Returns the newest entries of the slow log.",
     since: "2.2.12",
+    history: &[("4.0.0", "Shows the address and the name of the client.")],
     complexity: "O(N), N being the number of entries.",
     ..Spec::of(run)
 };

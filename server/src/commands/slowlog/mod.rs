@@ -1,9 +1,9 @@
 //! `SLOWLOG GET | LEN | RESET | HELP`: the commands that took long.
 //!
 //! Behaviour worth knowing:
-//! - Commands within `EXEC` are not measured one by one, and so not logged.
 //! - With `slowlog-log-slower-than` at its default, commands that take constant or logarithmic time
-//!   are not measured either: see the server's `timing.rs`.
+//!   are measured only if they move many bytes: see the server's `timing.rs`.
+//! - A command that waited took what its end took, not the time of the wait.
 
 mod get;
 mod help;

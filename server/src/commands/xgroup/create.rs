@@ -35,6 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Makes a group.",
     since: "5.0.0",
+    history: &[("7.0.0", "Takes `ENTRIESREAD`.")],
     ..Spec::of(run)
 };
 

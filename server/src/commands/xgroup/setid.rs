@@ -32,6 +32,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Lets a group go on after another ID.",
     since: "5.0.0",
+    history: &[("7.0.0", "Takes `ENTRIESREAD`.")],
     ..Spec::of(run)
 };
 

@@ -30,6 +30,10 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Lists the consumers of a group.",
     since: "5.0.0",
+    history: &[(
+        "7.2.0",
+        "Shows `inactive`, and `idle` means the last attempt.",
+    )],
     ..Spec::of(run)
 };
 

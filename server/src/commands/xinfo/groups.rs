@@ -28,6 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Lists the groups of a stream.",
     since: "5.0.0",
+    history: &[("7.0.0", "Shows `entries-read` and `lag`.")],
     ..Spec::of(run)
 };
 

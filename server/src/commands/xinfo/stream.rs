@@ -38,6 +38,17 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Stream,
     summary: "Describes a stream.",
     since: "5.0.0",
+    history: &[
+        ("6.0.0", "Takes `FULL`."),
+        (
+            "7.0.0",
+            "Shows `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`.",
+        ),
+        (
+            "7.2.0",
+            "Shows `active-time`, and `seen-time` means the last attempt.",
+        ),
+    ],
     ..Spec::of(run)
 };
 

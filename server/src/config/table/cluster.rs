@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("cluster-node-timeout",                   Int(0, i64::MAX),           "15000",      Live,    Kept),
     row("cluster-ping-interval",                  Int(0, i64::MAX),           "0",          Live,    Kept).hidden(),
     row("cluster-message-gossip-perc",            Int(1, 100),                "10",         Live,    Kept).hidden(),
-    row("cluster-blacklist-ttl",                  Int(0, i64::MAX),           "60",         Live,    Kept),
+    row("cluster-blacklist-ttl",                  Int(i64::MIN, i64::MAX),    "60",         Live,    Kept),
     row("cluster-link-sendbuf-limit",             Memory(0, u64::MAX),        "0",          Live,    Kept),
     row("cluster-manual-failover-timeout",        Int(1, I32_MAX),            "5000",       Live,    Kept),
     row("cluster-migration-barrier",              Int(0, I32_MAX),            "1",          Live,    Kept),

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("lfu-log-factor",                Int(0, I32_MAX),         "10",         Live,    Kept),
     row("lfu-decay-time",                Int(0, I32_MAX),         "1",          Live,    Kept),
     row("active-expire-effort",          Int(1, 10),              "1",          Live,    Kept),
-    row("import-mode",                   YesNo,                   "no",         Live,    Only(&["no"], NO_IMPORT)),
+    row("import-mode",                   YesNo,                   "no",         Live,    Used),
     row("stream-node-max-bytes",         Memory(0, LONG_MAX),     "4096",       Live,    Used),
     row("stream-node-max-entries",       Int(0, i64::MAX),        "100",        Live,    Used),
     row("hash-max-listpack-entries",     Int(0, i64::MAX),        "512",        Live,    Kept).alias("hash-max-ziplist-entries"),
@@ -72,7 +72,6 @@ const POLICIES: &[&str] = &[
 const NO_EVICTION: &str = "keys are never evicted; use 'noeviction', which refuses writes instead";
 const NO_CLIENT_EVICTION: &str = "clients are not closed for the memory they share; \
     use 'client-output-buffer-limit'";
-const NO_IMPORT: &str = "keys expire at any time; leave it at 'no'";
 
 /// The reference's bounds for what it keeps in an `int`.
 const I32_MIN: i64 = i32::MIN as i64;

@@ -3,7 +3,6 @@
 use super::super::checks;
 use super::super::directive::Change::Fixed;
 use super::super::directive::Change::Live;
-use super::super::directive::Change::Restart;
 use super::super::directive::Directive;
 use super::super::directive::Effect::Kept;
 use super::super::directive::Effect::Only;
@@ -21,8 +20,8 @@ use super::super::kind::Kind::YesNo;
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
-    row("port",                                      Int(0, 65_535),              "6379",           Restart, Used),
-    row("bind",                                      Addresses,                   "127.0.0.1 -::1", Restart, Used),
+    row("port",                                      Int(0, 65_535),              "6379",           Live,    Used),
+    row("bind",                                      Addresses,                   "127.0.0.1 -::1", Live,    Used),
     row("bind-source-addr",                          Text(checks::any),           "",               Live,    Kept),
     row("unixsocket",                                Text(checks::any),           "",               Fixed,   Used),
     row("unixsocketperm",                            FileMode,                    "0",              Fixed,   Used),
@@ -44,7 +43,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("min-io-threads-avoid-copy-reply",           Int(0, I32_MAX),             "7",              Live,    Kept).hidden(),
     row("min-string-size-avoid-copy-reply",          Int(0, I32_MAX),             "16384",          Live,    Kept).hidden(),
     row("min-string-size-avoid-copy-reply-threaded", Int(0, I32_MAX),             "65536",          Live,    Kept).hidden(),
-    row("tracking-table-max-keys",                   Int(0, i64::MAX),            "1000000",        Live,    Kept),
+    row("tracking-table-max-keys",                   Int(0, i64::MAX),            "1000000",        Live,    Used),
     row("protected-mode",                            YesNo,                       "yes",            Live,    Used),
     row("requirepass",                               Text(checks::any),           "",               Live,    Used).secret(),
     row("aclfile",                                   Text(checks::any),           "",               Fixed,   Only(&[""], NO_ACL)),

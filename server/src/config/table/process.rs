@@ -23,13 +23,13 @@ use super::super::kind::Kind::YesNo;
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
-    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used),
-    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used),
+    row("threads",                           Int(1, 128),                  "1",              Fixed,   Used).hidden(),
+    row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used).hidden(),
     row("extended-redis-compatibility",      YesNo,                        "no",             Live,    Used),
     row("dir",                               Directory,                    "",               Guarded, Used),
     row("pidfile",                           Text(checks::any),            "",               Fixed,   Used),
-    row("daemonize",                         YesNo,                        "no",             Fixed,   Only(&["no"], NO_DAEMON)),
-    row("supervised",                        OneOf(SUPERVISED),            "no",             Fixed,   Only(&["no", "auto"], NO_SUPERVISION)),
+    row("daemonize",                         YesNo,                        "no",             Fixed,   Used),
+    row("supervised",                        OneOf(SUPERVISED),            "no",             Fixed,   Used),
     row("loglevel",                          OneOf(LOG_LEVELS),            "notice",         Live,    Used),
     row("logfile",                           Text(checks::any),            "",               Fixed,   Used),
     row("log-format",                        OneOf(LOG_FORMATS),           "legacy",         Live,    Kept),
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("set-proc-title",                    YesNo,                        "yes",            Fixed,   Kept),
     row("proc-title-template",               Text(checks::title_template), "{title} {listen-addr} {server-mode}", Live, Kept),
     row("always-show-logo",                  YesNo,                        "no",             Fixed,   Kept),
-    row("locale-collate",                    Text(checks::any),            "",               Live,    Kept),
+    row("locale-collate",                    Text(checks::locale),         "",               Live,    Kept),
     row("ignore-warnings",                   Text(checks::any),            "",               Live,    Kept),
     row("busy-reply-threshold",              Int(0, i64::MAX),             "5000",           Live,    Kept).alias("lua-time-limit"),
     row("lua-enable-insecure-api",           YesNo,                        "no",             Guarded, Kept).hidden().alias("lua-enable-deprecated-api"),
@@ -69,9 +69,9 @@ pub(super) const ROWS: &[Directive] = &[
     row("commandlog-large-request-max-len",  Int(0, i64::MAX),             "128",            Live,    Used),
     row("commandlog-reply-larger-than",      Int(-1, i64::MAX),            "1048576",        Live,    Used),
     row("commandlog-large-reply-max-len",    Int(0, i64::MAX),             "128",            Live,    Used),
-    row("latency-monitor-threshold",         Int(0, i64::MAX),             "0",              Live,    Kept),
-    row("latency-tracking",                  YesNo,                        "yes",            Live,    Kept),
-    row("latency-tracking-info-percentiles", Percentiles,                  "50 99 99.9",     Live,    Kept),
+    row("latency-monitor-threshold",         Int(0, i64::MAX),             "0",              Live,    Used),
+    row("latency-tracking",                  YesNo,                        "yes",            Live,    Used),
+    row("latency-tracking-info-percentiles", Percentiles,                  "50 99 99.9",     Live,    Used),
 ];
 
 const COMPAT: &[&str] = &["valkey", "redis"];
@@ -83,9 +83,6 @@ const FACILITIES: &[&str] = &[
     "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
 ];
 
-const NO_DAEMON: &str =
-    "the server stays in the foreground; leave it at 'no' and start it with '&'";
-const NO_SUPERVISION: &str = "supervisors are told nothing; use 'no', and 'Type=simple' in systemd";
 const NO_SYSLOG: &str = "nothing is sent to syslog; leave it at 'no' and use 'logfile'";
 
 /// The reference's bound for what it keeps in an `int`.

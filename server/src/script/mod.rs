@@ -1,0 +1,187 @@
+//! Scripts in Lua: what is known of them, and how they run.
+//!
+//! [`Scripts`] belongs to an engine. Its interpreter is made when the first script comes, so that a
+//! server without scripts pays nothing for them. A script runs under the engine's lock like any
+//! command, and its commands run as those of `EXEC` do: nobody else's come in between, and who waits
+//! for a key is served once it is over.
+//!
+//! | file | |
+//! | --- | --- |
+//! | `cache.rs`, `shebang.rs` | The scripts by their digests; what their first line says |
+//! | `interpreter.rs`, `prelude.lua`, `host.rs` | Lua, and the world that scripts find in it |
+//! | `run.rs` | One run, and the commands that it calls |
+//! | `values.rs`, `raised.rs` | Values to replies and back; errors |
+//! | `json/`, `msgpack.rs`, `pack.rs`, `bits.rs` | The libraries of the reference |
+//! | `arguments.rs`, `numbers.rs`, `watch.rs` | What these share |
+
+mod arguments;
+mod bits;
+mod cache;
+mod host;
+mod interpreter;
+mod json;
+mod msgpack;
+mod numbers;
+mod pack;
+mod raised;
+mod run;
+mod shebang;
+mod values;
+mod watch;
+
+use std::sync::Arc;
+
+use tailrace_protocol::Request;
+
+use self::cache::Cache;
+pub(crate) use self::cache::SHA_LEN;
+pub(crate) use self::cache::Sha;
+use self::host::Shared;
+use self::interpreter::Interpreter;
+pub(crate) use self::run::Job;
+pub(crate) use self::run::run;
+use self::shebang::ScriptFlags;
+use crate::error::ScriptError;
+use crate::spec::Flags;
+use crate::spec::Spec;
+
+/// The scripts of one engine.
+#[derive(Default)]
+pub(crate) struct Scripts {
+    /// There from the first script on, but for the time of a run.
+    interpreter: Option<Box<Interpreter>>,
+    cache: Cache,
+    shared: Arc<Shared>,
+}
+
+/// What scripts take, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ScriptMemory {
+    /// How many scripts are known.
+    pub(crate) count: usize,
+    /// Their texts and what is known of them.
+    pub(crate) cache: u64,
+    /// Lua with all that is in it.
+    pub(crate) interpreter: u64,
+}
+
+impl Scripts {
+    /// Gets a script ready, if it is not, and gives its digest. `stays` if it was loaded and not
+    /// sent along with its call.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with its text.
+    pub(crate) fn load(&mut self, text: &[u8], stays: bool) -> Result<Sha, ScriptError> {
+        let sha = sha1(text);
+        if self.cache.get(&sha).is_some() {
+            if stays {
+                self.cache.keep(&sha);
+            }
+            return Ok(sha);
+        }
+        let header = shebang::parse(text).map_err(ScriptError::Header)?;
+        if !header.engine.eq_ignore_ascii_case(b"lua") {
+            return Err(ScriptError::NoEngine(header.engine));
+        }
+        let interpreter = self.interpreter().map_err(|error| broken(&error))?;
+        let compiled = interpreter.compile(header.code);
+        let compiled = compiled.map_err(|error| broken(&error))?;
+        let function = compiled.map_err(ScriptError::Compile)?;
+        self.cache.insert(sha, text, header.flags, function, stays);
+        Ok(sha)
+    }
+
+    /// The digest as which a script of the cache is known, if it is.
+    pub(crate) fn find(&self, digest: &[u8]) -> Option<Sha> {
+        let sha: Sha = digest.to_ascii_lowercase().try_into().ok()?;
+        self.cache.get(&sha).map(|_| sha)
+    }
+
+    /// The text of a script.
+    pub(crate) fn text(&self, sha: &Sha) -> Option<&[u8]> {
+        self.cache.get(sha).map(|script| &*script.text)
+    }
+
+    /// Forgets all scripts.
+    pub(crate) fn flush(&mut self) {
+        self.cache.clear();
+        self.interpreter = None;
+    }
+
+    /// What a call of a script may do: what the script says about itself, or else what its command
+    /// does.
+    pub(crate) fn flags_of_call(&self, spec: &Spec, request: Request<'_>) -> Flags {
+        let text = request.get(1).unwrap_or_default();
+        let flags = if spec.name.starts_with("evalsha") {
+            let sha = self.find(text);
+            sha.and_then(|sha| self.cache.get(&sha))
+                .map(|script| script.flags)
+        } else {
+            shebang::parse(text).ok().map(|header| header.flags)
+        };
+        match flags {
+            Some(flags) if !flags.says_nothing => flags.of_command(spec.flags),
+            _ => spec.flags,
+        }
+    }
+
+    /// What scripts take.
+    pub(crate) fn memory(&self) -> ScriptMemory {
+        let interpreter = self.interpreter.as_ref();
+        ScriptMemory {
+            count: self.cache.len(),
+            cache: self.cache.bytes() as u64,
+            interpreter: interpreter.map_or(0, |lua| lua.lua.used_memory() as u64),
+        }
+    }
+
+    /// How many scripts that came with their calls had to go.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.cache.evicted()
+    }
+
+    fn interpreter(&mut self) -> mlua::Result<&mut Interpreter> {
+        if self.interpreter.is_none() {
+            self.interpreter = Some(Box::new(Interpreter::new(&self.shared)?));
+        }
+        Ok(self.interpreter.as_mut().expect("it was made just now"))
+    }
+}
+
+impl ScriptFlags {
+    /// The flags of a command that runs such a script.
+    fn of_command(self, flags: Flags) -> Flags {
+        let replaced = Flags::STALE
+            .and(Flags::DENYOOM)
+            .and(Flags::WRITE)
+            .and(Flags::MAY_REPLICATE);
+        let mut flags = flags.without(replaced);
+        if !self.allow_oom && !self.no_writes {
+            flags = flags | Flags::DENYOOM;
+        }
+        if !self.no_writes {
+            flags = flags | Flags::WRITE;
+        }
+        flags
+    }
+}
+
+/// Lua itself failed, which it does when its memory is used up.
+fn broken(error: &mlua::Error) -> ScriptError {
+    let text = error.to_string();
+    ScriptError::Failed(text.lines().next().unwrap_or_default().into())
+}
+
+/// The digest of a text.
+fn sha1(text: &[u8]) -> Sha {
+    let digest = sha1_hex(text);
+    digest
+        .into_bytes()
+        .try_into()
+        .expect("a digest has 40 digits")
+}
+
+fn sha1_hex(text: &[u8]) -> String {
+    sha1_smol::Sha1::from(text).digest().to_string()
+}

@@ -1,0 +1,445 @@
+//! Client-side caching: who may have cached which key, and how clients hear that it changed.
+//!
+//! A client that asked for it with `CLIENT TRACKING` is told which keys to drop from its cache. Keys that
+//! it read are remembered until they change ([`table`]); with `BCAST` nothing is remembered, and it hears
+//! of all keys that begin with its prefixes. What changed is read from the list of changes that events and
+//! waiting readers go by. While no client tracks, a command costs one look at whether its caller does.
+//!
+//! When a client hears of it:
+//! - of what others change: at once, before the reply to whoever changed it.
+//! - of what it changes itself: after the reply to its command, or to the whole of `EXEC`.
+//! - with `BCAST`: when the batch of commands is over that changed something, in one message for each
+//!   prefix.
+
+mod broadcast;
+mod table;
+
+use std::collections::BTreeSet;
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
+use tailrace_protocol::Version;
+use tailrace_storage::Event;
+use tailrace_storage::Rng;
+
+use self::broadcast::Prefixes;
+pub(crate) use self::table::ReadKeys;
+use crate::args::Args;
+use crate::client::Client;
+use crate::client::ClientId;
+use crate::spec::Spec;
+use crate::state::State;
+
+/// What a client asked for with `CLIENT TRACKING`. It stays when tracking ends: what is still to be told
+/// goes where it said.
+#[derive(Debug, Default)]
+pub struct Tracking {
+    /// Whether keys are tracked.
+    pub is_on: bool,
+    /// Which keys are.
+    pub mode: Mode,
+    /// Whether it does not want to hear of what it changes itself.
+    pub no_loop: bool,
+    /// The number of the client that hears in its place.
+    pub redirect: Option<u64>,
+    /// That client was found to be gone.
+    pub is_redirect_broken: bool,
+    /// `CLIENT CACHING` chose otherwise for the next command.
+    pub is_caching: bool,
+    /// What the keys begin with that it hears of, in [`Mode::Broadcast`].
+    ///
+    /// Invariant: the client is listed under a prefix if and only if the prefix is here.
+    pub prefixes: BTreeSet<Box<[u8]>>,
+}
+
+/// Which keys a client hears of.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// All that it read.
+    #[default]
+    Read,
+    /// Those that it read with commands that followed `CLIENT CACHING YES`.
+    OptIn,
+    /// Those that it read, unless the command followed `CLIENT CACHING NO`.
+    OptOut,
+    /// All keys that begin with its prefixes.
+    Broadcast,
+}
+
+impl Tracking {
+    /// Whether the keys of a command that reads are remembered.
+    fn remembers(&self) -> bool {
+        self.is_on
+            && match self.mode {
+                Mode::Read => true,
+                Mode::OptIn => self.is_caching,
+                Mode::OptOut => !self.is_caching,
+                Mode::Broadcast => false,
+            }
+    }
+}
+
+/// What `CLIENT TRACKING ON` asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Wish<'a> {
+    pub(crate) mode: Mode,
+    pub(crate) no_loop: bool,
+    pub(crate) redirect: Option<u64>,
+    pub(crate) prefixes: Vec<&'a [u8]>,
+}
+
+/// All that is known of what clients cached.
+#[derive(Debug)]
+pub struct Caches {
+    /// How many clients track.
+    clients: usize,
+    /// What clients read that do not want all.
+    keys: ReadKeys,
+    /// Who wants all keys of a prefix, and what changed of them.
+    prefixes: Prefixes,
+    /// What the caller is to hear after the reply to its command; `None` stands for all keys.
+    pending: Vec<Option<Box<[u8]>>>,
+    /// Whether storage writes down every change for this.
+    is_observing: bool,
+    rng: Rng,
+}
+
+impl Default for Caches {
+    fn default() -> Self {
+        Self {
+            clients: 0,
+            keys: ReadKeys::default(),
+            prefixes: Prefixes::default(),
+            pending: Vec::new(),
+            is_observing: false,
+            rng: Rng::from_seed(0),
+        }
+    }
+}
+
+impl Caches {
+    /// How many clients track.
+    pub(crate) fn clients(&self) -> usize {
+        self.clients
+    }
+
+    /// The keys that were read, with who read them.
+    pub(crate) fn keys(&self) -> &ReadKeys {
+        &self.keys
+    }
+
+    /// How many prefixes clients hear of.
+    pub(crate) fn prefix_count(&self) -> usize {
+        self.prefixes.len()
+    }
+
+    /// Whether it has to be told of every change.
+    pub(crate) fn observes(&self) -> bool {
+        !self.keys.is_empty() || !self.prefixes.is_empty()
+    }
+
+    /// Whether somebody is to be told something when the lock is released.
+    pub(crate) fn is_observing(&self) -> bool {
+        self.is_observing
+    }
+
+    /// Whether the caller is to be told something after its reply.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Whether more keys are remembered than `tracking-table-max-keys` allows; 0 is no limit. Nobody
+    /// cares while nobody tracks.
+    fn exceeds(&self, keys_max: usize) -> bool {
+        self.clients > 0 && keys_max > 0 && self.keys.len() > keys_max
+    }
+}
+
+impl State {
+    /// Lets a client hear of keys that it may have cached. Prefixes add to those that it has.
+    pub(crate) fn start_tracking(&mut self, id: ClientId, wish: &Wish<'_>) {
+        let tracking = self.clients.at(id).tracking.get_or_insert_default();
+        self.caches.clients += usize::from(!tracking.is_on);
+        tracking.is_on = true;
+        tracking.mode = wish.mode;
+        tracking.no_loop = wish.no_loop;
+        tracking.redirect = wish.redirect;
+        tracking.is_redirect_broken = false;
+        if wish.mode == Mode::Broadcast {
+            let all: &[&[u8]] = &[b""];
+            let prefixes = match wish.prefixes.as_slice() {
+                [] => all,
+                prefixes => prefixes,
+            };
+            for &prefix in prefixes {
+                tracking.prefixes.insert(prefix.into());
+                self.caches.prefixes.insert(prefix, id);
+            }
+        }
+        self.observe_for_caches();
+    }
+
+    /// Lets a client hear of nothing any more. What it read stays remembered until it changes, as in
+    /// the reference: if it asks again, it hears of that.
+    pub(crate) fn stop_tracking(&mut self, id: ClientId) {
+        let Some(tracking) = &mut self.clients.at(id).tracking else {
+            return;
+        };
+        if !tracking.is_on {
+            return;
+        }
+        self.caches.clients -= 1;
+        for prefix in &tracking.prefixes {
+            self.caches.prefixes.remove(prefix, id);
+        }
+        **tracking = Tracking {
+            redirect: tracking.redirect,
+            ..Tracking::default()
+        };
+        self.observe_for_caches();
+    }
+
+    /// Notes the keys of a command that reads, if its client is to hear of them.
+    #[cold]
+    pub(crate) fn remember_keys(&mut self, id: ClientId, spec: &Spec, request: Request<'_>) {
+        let tracking = self.clients.at(id).tracking.as_deref();
+        if !tracking.is_some_and(Tracking::remembers) {
+            return;
+        }
+        if spec.name == "xread" && !has_streams(request) {
+            return;
+        }
+        let Some(keys) = spec.keys_of(request) else {
+            return;
+        };
+        let clients = &self.clients;
+        for key in keys {
+            let name = request.get(key.position).unwrap_or_default();
+            let is_connected = |id| clients.get(id).is_some();
+            self.caches.keys.insert(name, id, is_connected);
+        }
+        self.observe_for_caches();
+    }
+
+    /// Tells those who may have cached the key of a change: the one at `at` of those that storage wrote
+    /// down.
+    #[cold]
+    pub(crate) fn invalidate_changed(&mut self, at: usize) {
+        let changes = self.store.changes();
+        let change = &changes[at];
+        let other = match change.event {
+            // A group is none of a stream's content, but the stream that is made with it is.
+            Event::XgroupCreate if at == 0 || changes[at - 1].event != Event::New => return,
+            Event::XgroupCreate => None,
+            // A stream that is trimmed, too, has changed when that is done.
+            Event::Xadd
+                if changes
+                    .get(at + 1)
+                    .is_some_and(|next| next.event == Event::Xtrim) =>
+            {
+                return;
+            }
+            // Both keys change before anybody hears of either event.
+            Event::RenameFrom => changes.get(at + 1).map(|next| next.key.clone()),
+            event if event.invalidates() => None,
+            _ => return,
+        };
+        // What was due is nobody's change, even if a command of the caller found it.
+        let by = self.caller.filter(|_| change.event != Event::Expired);
+        let key = change.key.clone();
+        self.invalidate(&key, by);
+        if let Some(other) = other {
+            self.invalidate(&other, by);
+        }
+    }
+
+    /// Tells everybody who tracks that all keys are gone, and gives what is forgotten of them.
+    pub(crate) fn invalidate_all(&mut self) -> ReadKeys {
+        if self.caches.clients > 0 {
+            let is_on = |client: &&Client| client.tracking.as_ref().is_some_and(|own| own.is_on);
+            let trackers = self.clients.iter().filter(is_on);
+            let trackers: Vec<ClientId> = trackers.map(|client| client.id).collect();
+            for id in trackers {
+                if self.caller == Some(id) {
+                    self.caches.pending.push(None);
+                } else {
+                    self.send_invalidation(id, None);
+                }
+            }
+        }
+        let forgotten = std::mem::take(&mut self.caches.keys);
+        self.observe_for_caches();
+        forgotten
+    }
+
+    /// Tells the caller what it changed of what it cached.
+    #[cold]
+    pub(crate) fn send_pending_invalidations(&mut self, id: ClientId) {
+        for key in std::mem::take(&mut self.caches.pending) {
+            self.send_invalidation(id, key.as_deref());
+        }
+    }
+
+    /// Does what is due when the commands of a batch are over: broadcasts what they changed, and forgets
+    /// keys if too many are remembered.
+    #[cold]
+    pub(crate) fn settle_caches(&mut self) {
+        self.broadcast();
+        let keys_max = self.config.settings().tracking_table_keys_max;
+        for _ in 0..FORGOTTEN_AT_ONCE {
+            if !self.caches.exceeds(keys_max) {
+                break;
+            }
+            let Caches { keys, rng, .. } = &mut self.caches;
+            if let Some(key) = keys.remove_any(rng) {
+                self.tell_readers(&key.name, &key.readers);
+            }
+        }
+        self.observe_for_caches();
+    }
+
+    /// Whether keys are left to forget for [`Self::settle_caches`].
+    pub(crate) fn remembers_too_many_keys(&self) -> bool {
+        let keys_max = self.config.settings().tracking_table_keys_max;
+        self.caches.exceeds(keys_max)
+    }
+
+    fn invalidate(&mut self, key: &[u8], by: Option<ClientId>) {
+        self.caches.prefixes.note(key, by);
+        if let Some(key) = self.caches.keys.remove(key) {
+            self.tell_readers(&key.name, &key.readers);
+            self.observe_for_caches();
+        }
+    }
+
+    fn tell_readers(&mut self, key: &[u8], readers: &[ClientId]) {
+        for &id in readers {
+            let tracking = self.clients.get(id).and_then(|to| to.tracking.as_deref());
+            let Some(tracking) = tracking else {
+                continue;
+            };
+            let is_caller = self.caller == Some(id);
+            if !tracking.is_on
+                || tracking.mode == Mode::Broadcast
+                || (is_caller && tracking.no_loop)
+            {
+                continue;
+            }
+            if is_caller {
+                self.caches.pending.push(Some(key.into()));
+            } else {
+                self.send_invalidation(id, Some(key));
+            }
+        }
+    }
+
+    /// Tells a client, or whom it named, to drop one key from its cache, or all.
+    fn send_invalidation(&mut self, id: ClientId, key: Option<&[u8]>) {
+        // As the client itself would read it, whoever hears it in its place.
+        let version = self.clients.at(id).version;
+        let mut keys = Vec::new();
+        let mut writer = ReplyWriter::new(&mut keys, version);
+        match key {
+            Some(key) => {
+                writer.array(1);
+                writer.bulk(key);
+            }
+            None => writer.null(),
+        }
+        self.send_keys(id, &keys);
+    }
+
+    /// Sends `keys`, which are encoded, to a client or whom it named: as a push in RESP3. A RESP2
+    /// client can hear it only from another, and only while it listens to channels.
+    fn send_keys(&mut self, id: ClientId, keys: &[u8]) {
+        let client = self.clients.at(id);
+        let Some(tracking) = &mut client.tracking else {
+            return;
+        };
+        let Some(number) = tracking.redirect else {
+            if client.version == Version::Resp3 {
+                self.push(id, |reply| write_push(reply, keys));
+            }
+            return;
+        };
+        let to = self.clients.by_number(number).filter(|to| !to.closing);
+        let Some(to) = to else {
+            return self.on_broken_redirect(id, number);
+        };
+        let (to, version, listens) = (to.id, to.version, to.is_subscriber());
+        if version == Version::Resp3 {
+            self.push(to, |reply| write_push(reply, keys));
+        } else if listens {
+            self.push(to, |reply| {
+                reply.push(3);
+                reply.bulk(b"message");
+                reply.bulk(CHANNEL);
+                reply.raw(keys);
+            });
+        }
+    }
+
+    /// The client that was to hear in the place of `id` is gone.
+    fn on_broken_redirect(&mut self, id: ClientId, number: u64) {
+        let client = self.clients.at(id);
+        if let Some(tracking) = &mut client.tracking {
+            tracking.is_redirect_broken = true;
+        }
+        if client.version == Version::Resp3 {
+            self.push(id, |reply| {
+                reply.push(2);
+                reply.bulk(b"tracking-redir-broken");
+                reply.unsigned(number);
+            });
+        }
+    }
+
+    /// Lets storage write down every change for as long as somebody may have to hear of it.
+    fn observe_for_caches(&mut self) {
+        let observes = self.caches.observes();
+        if observes != self.caches.is_observing {
+            self.caches.is_observing = observes;
+            self.record_changes();
+        }
+    }
+}
+
+/// `CLIENT CACHING` chooses for the next command, or for the next transaction.
+pub(crate) fn end_choice(client: &mut Client) {
+    let is_about_client = |spec: &Spec| spec.name.starts_with("client|");
+    if client.transaction.is_none()
+        && !client.last_command.is_some_and(is_about_client)
+        && let Some(tracking) = &mut client.tracking
+    {
+        tracking.is_caching = false;
+    }
+}
+
+fn write_push(reply: &mut ReplyWriter<'_>, keys: &[u8]) {
+    reply.push(2);
+    reply.bulk(b"invalidate");
+    reply.raw(keys);
+}
+
+/// The channel on which a RESP2 client hears what another is to drop. Nobody else is sent that.
+const CHANNEL: &[u8] = b"__redis__:invalidate";
+/// Keys forgotten at a time when the limit was lowered by far, so that nobody waits long for the lock.
+const FORGOTTEN_AT_ONCE: usize = 1_000;
+/// Whether an `XREAD` names streams with an ID for each. One that does not is an error, and the model looks
+/// at its options here, where COMMAND GETKEYS only looks for a word.
+fn has_streams(request: Request<'_>) -> bool {
+    let mut args = Args::new(request, 1);
+    loop {
+        let skipped = if args.keyword("block") || args.keyword("count") {
+            1
+        } else if args.keyword("group") {
+            2
+        } else if args.keyword("noack") {
+            0
+        } else {
+            break;
+        };
+        args.by_ref().take(skipped).for_each(drop);
+    }
+    args.keyword("streams") && !args.is_empty() && args.len().is_multiple_of(2)
+}
