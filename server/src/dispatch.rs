@@ -16,6 +16,7 @@ use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
+use crate::error::ScriptError;
 use crate::error::ServerError;
 use crate::error::echo;
 use crate::gate::Hold;
@@ -327,6 +328,9 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
+    }
+    if state.scripts.is_busy() && !flags.has(Flags::ALLOW_BUSY) {
+        return refuse(ScriptError::busy(state.config.settings().compat).into());
     }
     if is_monitor && flags.has(Flags::WRITE | Flags::READONLY | Flags::MAY_REPLICATE) {
         return refuse(ClientError::Monitoring.into());

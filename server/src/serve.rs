@@ -56,7 +56,12 @@ pub(crate) fn park(
 
 /// Reacts to everything that changed since the last call, and gives those their turn whose commands the
 /// gate held and was opened for.
+///
+/// Nothing is done while a script is over its time: that it is whole is what scripts are for.
 pub(crate) fn settle(state: &mut State, now: Now) {
+    if state.scripts.is_busy() {
+        return;
+    }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
         if let Some(client) = state.clients.get_mut(held.client) {

@@ -15,6 +15,8 @@
 mod packing;
 
 use self::packing::Packing;
+use std::num::NonZeroU32;
+
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
@@ -53,7 +55,7 @@ pub(crate) struct Node {
     data: Vec<u8>,
     offsets: Offsets,
     /// Where the templates of values begin, if values are packed. They end where the first entry begins.
-    templates_at: Option<u32>,
+    templates_at: Option<NonZeroU32>,
     /// Names of other entries, if there are any.
     names: Option<Box<Names>>,
     /// Fields of the first entry, whose names are at the front of the data.
@@ -262,7 +264,7 @@ impl Node {
     #[inline]
     fn templates(&self) -> &[u8] {
         match self.templates_at {
-            Some(at) => &self.data[at as usize..],
+            Some(at) => &self.data[at.get() as usize..],
             None => &[],
         }
     }
@@ -348,11 +350,12 @@ impl Node {
         let id = head.id(self.base);
         let body = &self.data[span.start + len..span.end];
         if head.has_same_names() {
+            let count = self.name_count as usize;
             return Some(Entry::sharing_names(
                 id,
                 &self.data,
                 self.templates(),
-                self.name_count as usize,
+                count,
                 body,
             ));
         }

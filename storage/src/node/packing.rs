@@ -1,5 +1,7 @@
 //! Packs the long values of a node; see `pack.rs` for how.
 
+use std::num::NonZeroU32;
+
 use super::Node;
 use crate::entry::EntryHead;
 use crate::fields;
@@ -14,7 +16,7 @@ use crate::pack::Template;
 pub(super) struct Packing {
     pub(super) data: Vec<u8>,
     pub(super) offsets: Offsets,
-    pub(super) templates_at: u32,
+    pub(super) templates_at: NonZeroU32,
     pub(super) dead_bytes: usize,
 }
 
@@ -34,7 +36,7 @@ impl Packing {
         let mut packing = Self {
             data: Vec::with_capacity(node.data.len() + first.len()),
             offsets: Offsets::with_capacity(node.slots()),
-            templates_at: u32::try_from(names_end).ok()?,
+            templates_at: NonZeroU32::new(u32::try_from(names_end).ok()?)?,
             dead_bytes: 0,
         };
         packing.data.extend_from_slice(&node.data[..names_end]);
