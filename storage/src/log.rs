@@ -10,6 +10,8 @@ use crate::node::NodeLimits;
 use crate::radix;
 use crate::range::Position;
 use crate::range::Range;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// The entries of a stream, in the order of their IDs.
 ///
@@ -249,19 +251,7 @@ impl Log {
     /// Nodes that lie between are not looked into.
     #[must_use]
     pub fn count(&self, from: StreamId, to: StreamId, max: u64) -> u64 {
-        let (mut start, end) = self.bounds(from, to);
-        let mut count = 0;
-        while start < end && count < max {
-            let node = &self.nodes[start.node].node;
-            let slots_end = if start.node == end.node {
-                end.slot
-            } else {
-                node.slots()
-            };
-            count += node.live_among(start.slot..slots_end) as u64;
-            start = Position::start_of(start.node + 1);
-        }
-        count.min(max)
+        self.range(from, to).count_up_to(max)
     }
 
     /// Whether an ID from `from` to `to` may have been in the log once and have left it. Never false when one did.
@@ -320,11 +310,21 @@ impl Log {
         if self.last_slot_id().is_none_or(|last| last < id) {
             return self.nodes.len();
         }
-        let after = self.nodes.partition_point(|slot| slot.base <= id);
+        let after = partition_point_near(self.nodes.len(), self.guess(id), |index| {
+            self.nodes[index].base <= id
+        });
         match after.checked_sub(1) {
             Some(index) if self.nodes[index].node.last() >= id => index,
             _ => after,
         }
+    }
+
+    /// Returns about where the node of an ID is, as if time passed evenly over all nodes.
+    fn guess(&self, id: StreamId) -> usize {
+        let ends = self.nodes.front().zip(self.nodes.back());
+        ends.map_or(0, |(first, last)| {
+            guess(self.nodes.len(), first.base.ms, last.base.ms, id.ms)
+        })
     }
 
     fn find(&self, id: StreamId) -> Option<Position> {
