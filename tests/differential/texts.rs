@@ -114,8 +114,12 @@ fn without_times(value: &str) -> String {
 
 /// What SLOWLOG or COMMANDLOG tells, without numbers, times and durations, and without what the control connection said.
 pub(super) fn logged(entries: Vec<Value>) -> Vec<Value> {
-    let is_of_control =
-        |entry: &Value| as_logged(entry).is_some_and(|parts| parts[5].text() == CONTROL.as_bytes());
+    // What comes from nowhere the reference asked itself.
+    let is_of_control = |entry: &Value| {
+        as_logged(entry).is_some_and(|parts| {
+            parts[4].text().is_empty() || parts[5].text() == CONTROL.as_bytes()
+        })
+    };
     let others = entries.into_iter().filter(|entry| !is_of_control(entry));
     others
         .map(|entry| match as_logged(&entry) {
