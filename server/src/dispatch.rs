@@ -258,6 +258,8 @@ pub(crate) fn run_in_script(
         state.publish_events();
     }
     if !state.monitors.is_empty() {
+        // After SELECT it is another one.
+        let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
     state.stats.on_call(spec);
