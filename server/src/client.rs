@@ -137,12 +137,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that it takes, with commands that are not whole, run, wait or are queued, with replies
-    /// that have not left, and with room for the next ones.
+    /// The memory that it takes, with what it listens to, with commands that are not whole, run, wait or
+    /// are queued, with replies that have not left, and with room for the next ones.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.input_bytes
             + self.argument_bytes
+            + self.subscriptions.bytes
             + self.queued_bytes()
             + self.unsent_bytes()
             + self.out.capacity()

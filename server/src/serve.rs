@@ -56,7 +56,12 @@ pub(crate) fn park(
 
 /// Reacts to everything that changed since the last call, and gives those their turn whose commands the
 /// gate held and was opened for.
+///
+/// Nothing is done while a script is over its time: that it is whole is what scripts are for.
 pub(crate) fn settle(state: &mut State, now: Now) {
+    if state.scripts.is_busy() {
+        return;
+    }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
         if let Some(client) = state.clients.get_mut(held.client) {
@@ -72,6 +77,7 @@ fn react(state: &mut State, now: Now) {
         state.published = 0;
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
+        put_leaving_first(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
@@ -90,6 +96,16 @@ fn react(state: &mut State, now: Now) {
         }
         state.changes = changes;
         serve_keys(state, &signalled, now);
+    }
+}
+
+/// A key leaves its old place before it comes to its new one, whatever the order of the events is.
+fn put_leaving_first(changes: &mut [Change]) {
+    for at in 1..changes.len() {
+        let leaves = matches!(changes[at].event, Event::RenameFrom | Event::MoveFrom);
+        if leaves && changes[at - 1].event == Event::New {
+            changes.swap(at - 1, at);
+        }
     }
 }
 

@@ -148,6 +148,25 @@ impl Event {
         })
     }
 
+    /// Whether this is one change, as the reference counts what a file would have to be told. Of others
+    /// it counts something else, or nothing.
+    const fn is_counted(self) -> bool {
+        !matches!(
+            self,
+            Self::New
+                | Self::KeyMiss
+                | Self::Overwritten
+                | Self::Xtrim
+                | Self::Xdel
+                | Self::Expired
+                | Self::RenameTo
+                | Self::MoveTo
+                | Self::Flushed
+                | Self::SwappedOut
+                | Self::SwappedIn
+        )
+    }
+
     /// Returns the kind of this event.
     #[must_use]
     pub const fn class(self) -> EventClass {
@@ -244,6 +263,8 @@ impl Event {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     list: Vec<Change>,
+    /// How many there were, recorded or not.
+    count: u64,
     /// How often each key is observed, by database.
     observed: Vec<BTreeMap<Box<[u8]>, u32>>,
     record_all: bool,
@@ -255,9 +276,27 @@ impl Changes {
     /// Writes down an event if its key is observed or everything is recorded.
     #[inline]
     pub(crate) fn record(&mut self, db: usize, key: &[u8], event: Event) {
+        self.count += u64::from(event.is_counted());
         if self.recording {
             self.record_if_wanted(db, key, event);
         }
+    }
+
+    /// Counts changes that are no event, or that are many in one.
+    #[inline]
+    pub(crate) fn count_more(&mut self, count: u64) {
+        self.count += count;
+    }
+
+    /// Does not count an event of the last change, which is part of another one.
+    #[inline]
+    pub(crate) fn count_as_part(&mut self) {
+        self.count -= 1;
+    }
+
+    /// Returns how many changes there were.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
     /// Writes down an event that only those are interested in who asked for everything.

@@ -113,6 +113,17 @@ impl Log {
         node.losses.before = std::mem::take(&mut self.lost_at_end);
         self.node_bytes += node.bytes();
         self.nodes.push_back(Slot { base, node });
+        if let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
+            self.pack(index);
+        }
+    }
+
+    /// Packs a node that is not among the newest any more.
+    fn pack(&mut self, index: usize) {
+        let node = &mut self.nodes[index].node;
+        let bytes_before = node.bytes();
+        node.pack();
+        self.node_bytes = self.node_bytes - bytes_before + node.bytes();
     }
 
     /// Deletes an entry, and says whether there was one.
@@ -291,7 +302,7 @@ impl Log {
     }
 
     /// Returns the position of the first entry, deleted or not, whose ID is not below this one.
-    fn seek(&self, id: StreamId) -> Position {
+    pub(crate) fn seek(&self, id: StreamId) -> Position {
         let index = self.node_of(id);
         match self.nodes.get(index) {
             Some(slot) if slot.base < id => Position {
@@ -366,6 +377,10 @@ impl Clone for Log {
     }
 }
 
+/// How many of the newest nodes are left as they are beside the one that grows: they are read most, by those who follow
+/// a stream, and a stream that is kept short never pays for packing.
+const PLAIN_NODES: usize = if cfg!(test) { 1 } else { 128 };
+
 /// Room for nodes that a log keeps when it shrinks.
 const SLOTS_KEPT: usize = 16;
 
@@ -373,6 +388,7 @@ const SLOTS_KEPT: usize = 16;
 mod tests {
     use super::*;
     use crate::fields::Part;
+    use crate::fields::Text;
 
     fn append(log: &mut Log, ms: u64, fields: &[&[u8]], limits: NodeLimits) {
         log.append(StreamId::new(ms, 0), fields.iter().copied(), limits);
@@ -398,9 +414,9 @@ mod tests {
         let entry = log.get(StreamId::new(5, 0)).unwrap();
         assert_eq!(entry.field_count(), 3);
         let expected = [
-            (Part::Bytes(b"b"), Part::Int(1)),
-            (Part::Bytes(b"a"), Part::Bytes(b"")),
-            (Part::Bytes(b"b"), Part::Bytes(b"01")),
+            (Part::Bytes(b"b"), Text::Part(Part::Int(1))),
+            (Part::Bytes(b"a"), Text::Part(Part::Bytes(b""))),
+            (Part::Bytes(b"b"), Text::Part(Part::Bytes(b"01"))),
         ];
         assert!(entry.fields().eq(expected));
     }
@@ -480,6 +496,33 @@ mod tests {
         assert!(log.bytes() * 4 < bytes_before, "{}", log.bytes());
         append(&mut log, 201, &[b"name", b"value"], limits);
         assert_eq!(log.node_count(), 3, "the second node had its 100 entries");
+    }
+
+    #[test]
+    fn long_values_that_are_alike_are_kept_once() {
+        let limits = NodeLimits::default();
+        let value = |ms: u64| format!("{}{ms:06}{}", "a".repeat(70), "z".repeat(200));
+        let mut log = Log::new();
+        for ms in 1..=1_000 {
+            let value = value(ms);
+            log.append(
+                StreamId::new(ms, 0),
+                [b"name".as_slice(), value.as_bytes()].into_iter(),
+                limits,
+            );
+        }
+        log.check();
+        assert!(log.bytes() < 1_000 * 80, "{}", log.bytes());
+        for entry in log.iter() {
+            let (_, text) = entry.fields().next().unwrap();
+            let mut out = Vec::new();
+            match text {
+                Text::Part(Part::Bytes(bytes)) => out.extend_from_slice(bytes),
+                Text::Part(Part::Int(number)) => panic!("{number}"),
+                Text::Packed(packed) => packed.append_to(&mut out),
+            }
+            assert_eq!(out, value(entry.id().ms).as_bytes());
+        }
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub struct Stats {
     pub misses: u64,
     /// Keys that were removed because they were due.
     pub expired: u64,
+    /// Those of them that nobody had asked for.
+    pub expired_unasked: u64,
 }
 
 impl Store {
@@ -177,6 +179,13 @@ impl Store {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns how many changes the data has seen, as the reference counts them for its file: an entry that
+    /// was added, claimed or acknowledged is one, and so is a key that was set, deleted or flushed.
+    #[must_use]
+    pub const fn change_count(&self) -> u64 {
+        self.changes.count()
     }
 
     /// Returns the counters.

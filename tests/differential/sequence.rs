@@ -62,7 +62,7 @@ fn any_steps() -> BoxedStrategy<Vec<Step>> {
         (8, one(pubsub::FORMS, [1, 2, 7, 1])),
         (6, one(connection::FORMS, [4, 3, 3, 1])),
         (6, one(tracking::FORMS, [3, 4, 3, 0])),
-        (6, one(scripts::FORMS, [8, 1, 1, 0])),
+        (8, one(scripts::FORMS, [6, 2, 1, 1])),
         (8, one(server::FORMS, [6, 2, 2, 1])),
         (3, one(watchers::FORMS, [0, 0, 1, 9])),
         (2, silent().prop_map(|step| vec![step]).boxed()),

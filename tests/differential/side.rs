@@ -389,6 +389,7 @@ pub(super) const CONTROL: &str = "control";
 const RESET: &[&str] = &[
     "CLIENT UNPAUSE",
     "FLUSHALL",
+    "SCRIPT FLUSH SYNC",
     "DEBUG SET-ACTIVE-EXPIRE 0",
     "CONFIG SET stream-node-max-entries 100",
     "CONFIG SET stream-node-max-bytes 4096",

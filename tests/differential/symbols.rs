@@ -5,6 +5,8 @@
 
 use tailrace_server::COMMANDS;
 
+use super::families::scripts;
+
 /// The words of one name.
 ///
 /// # Panics
@@ -53,13 +55,8 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "server" => "$server",
         "command" => return commands(),
         "cluster" => return cluster(),
-        "script" => return lines(SCRIPTS),
-        "stream_script" => return lines(STREAM_SCRIPTS),
-        // Those of the first two scripts, and one of none.
-        "sha" => {
-            "e0e1f9fabfc9d4800c877a703b823ac0578ff8db d3c21d0c2b9ca22f82737626a27bcaf5d288f99f \
-             E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0123456789012345678901234567890123456789 abc"
-        }
+        "script" => return scripts(),
+        "sha" => return scripts::digests(),
         "bad" => BAD,
         _ => panic!("no words are named ${name}"),
     };
@@ -76,6 +73,11 @@ fn commands() -> Vec<Vec<u8>> {
     names.map(|name| name.as_bytes().to_vec()).collect()
 }
 
+fn scripts() -> Vec<Vec<u8>> {
+    let texts = scripts::TEXTS.iter();
+    texts.map(|text| text.as_bytes().to_vec()).collect()
+}
+
 /// The subcommands of CLUSTER that are refused where there is none.
 fn cluster() -> Vec<Vec<u8>> {
     let commands = COMMANDS.iter().filter(|command| command.name == "cluster");
@@ -83,10 +85,6 @@ fn cluster() -> Vec<Vec<u8>> {
     names
         .map(|subcommand| subcommand.short_name().as_bytes().to_vec())
         .collect()
-}
-
-fn lines(listed: &[&str]) -> Vec<Vec<u8>> {
-    listed.iter().map(|line| line.as_bytes().to_vec()).collect()
 }
 
 /// Long words have names, and `''` is the empty one.
@@ -136,53 +134,3 @@ const TEXT: &str =
 const BAD: &str = "abc '' -1 1.5 0x1 +1 ' 1-a 1- -1-1 1-1-1 (1 - + $ > * 99999999999999999999 18446744073709551616 \
     9223372036854775807 -9223372036854775808 0 1 NX XX GT LT COUNT STREAMS MAXLEN MINID = ~ LIMIT BLOCK NOACK IDLE TIME \
     FORCE JUSTID LASTID MKSTREAM ENTRIESREAD FULL KEEPTTL GET EX PX REPLACE DB s k g two_words bytes";
-
-const SCRIPTS: &[&str] = &[
-    "return 1",
-    "return redis.call('GET', KEYS[1])",
-    "return {1, 2, 'a', 3.9, true, false, 4}",
-    "return {1, nil, 3}",
-    "return ARGV",
-    "return #KEYS",
-    "redis.call('SET', KEYS[1], 'v') return redis.call('TYPE', KEYS[1])",
-    "return redis.call('INCR', KEYS[1])",
-    "return redis.pcall('INCR', KEYS[1])",
-    "return tostring(redis.call('GET', KEYS[1]))",
-    "return redis.error_reply('MY error')",
-    "return redis.status_reply('FINE')",
-    "return {err = 'MINE'}",
-    "error('wrong')",
-    "return nothing",
-    "this is no script",
-    "return redis.call('NOTHING')",
-    "return redis.call('MULTI')",
-    "return redis.call('SUBSCRIBE', 'c')",
-    "return redis.call('GET')",
-    "return redis.call('SELECT', '1')",
-    "return redis.call('PUBLISH', 'c', 'm')",
-    "return redis.sha1hex('a')",
-    "return cjson.encode({1, 2, 'a'})",
-    "redis.setresp(3) return redis.call('GET', KEYS[1])",
-    "#!lua flags=no-writes\nreturn redis.call('SET', KEYS[1], 'v')",
-    "#!lua flags=nothing\nreturn 1",
-    "redis.call('SET', KEYS[1], 'v') error('late')",
-];
-
-const STREAM_SCRIPTS: &[&str] = &[
-    "return redis.call('XADD', KEYS[1], '1-*', 'f', 'v')",
-    "redis.call('XADD', KEYS[1], '1-*', 'f', 'v') return redis.call('XADD', KEYS[1], '2-*', 'g', 'w')",
-    "return redis.pcall('XADD', KEYS[1], '0-0', 'f', 'v')",
-    "return redis.call('XLEN', KEYS[1])",
-    "return {redis.call('XRANGE', KEYS[1], '-', '+'), redis.call('XLEN', KEYS[1])}",
-    "return redis.call('XREAD', 'BLOCK', '0', 'STREAMS', KEYS[1], '$')",
-    "return redis.call('XREAD', 'STREAMS', KEYS[1], '0')",
-    "redis.setresp(3) return redis.call('XREAD', 'STREAMS', KEYS[1], '0')",
-    "return redis.call('XREADGROUP', 'GROUP', 'g', 'a', 'COUNT', '1', 'STREAMS', KEYS[1], '>')",
-    "return redis.call('XREADGROUP', 'GROUP', 'g', 'a', 'STREAMS', KEYS[1], '0')",
-    "return redis.call('XACK', KEYS[1], 'g', '1-1', '1-2')",
-    "return redis.call('XPENDING', KEYS[1], 'g')",
-    "return redis.call('XINFO', 'STREAM', KEYS[1])",
-    "return redis.call('XDEL', KEYS[1], '1-1')",
-    "return redis.call('XGROUP', 'CREATE', KEYS[1], 'g', '0', 'MKSTREAM')",
-    "local r = redis.pcall('XLEN', KEYS[1]) if type(r) == 'table' then return r.err end return r",
-];

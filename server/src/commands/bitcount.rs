@@ -3,6 +3,7 @@
 //! Replies with how many bits of a string, or of a part of it, are set.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 use tailrace_storage::Digits;
 use tailrace_storage::count_bits;
 
@@ -37,6 +38,9 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let key = args.bytes()?;
+    if args.len() == 1 && call.store().settings().compat == Compat::Redis {
+        return Err(CommandError::Syntax);
+    }
     let part = Part::parse(args)?;
 
     let db = call.db;

@@ -287,6 +287,7 @@ impl Store {
                 .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
                 .min();
             if let Some((_, db, at)) = first {
+                self.stats.expired_unasked += 1;
                 self.expire(db, at, Event::Expired);
             }
         }

@@ -102,6 +102,7 @@ impl Store {
 
     /// Swaps two databases.
     pub fn swap_dbs(&mut self, one: usize, other: usize) {
+        self.changes.count_more(1);
         if one == other {
             return;
         }
@@ -131,7 +132,9 @@ impl Store {
                 self.changes.record(db, &key, Event::Flushed);
             }
         }
-        mem::take(&mut self.keyspaces[db])
+        let taken = mem::take(&mut self.keyspaces[db]);
+        self.changes.count_more(taken.len() as u64);
+        taken
     }
 
     /// Writes down what a swap means for the observed keys of one of the two databases.

@@ -295,6 +295,7 @@ impl Store {
         })?;
         self.stats.hits += 1;
         self.record_consumer(db, key, read.consumer_created);
+        self.changes.count_more(read.delivered.is_some().into());
         Ok((read, self.stream_at(db, at)?))
     }
 
@@ -317,6 +318,7 @@ impl Store {
         })?;
         self.stats.hits += 1;
         self.record_consumer(db, key, history.consumer_created);
+        self.changes.count_more(1);
         Ok((history, self.stream_at(db, at)?))
     }
 
@@ -337,6 +339,9 @@ impl Store {
             stream.claim(group, consumer, claim, now)
         })?;
         self.record_consumer(db, key, claimed.consumer_created);
+        let entries = claimed.ids.len() as u64 + claimed.dropped;
+        let only_moved = claimed.has_moved && entries == 0;
+        self.changes.count_more(entries + u64::from(only_moved));
         Ok((claimed, self.stream_at(db, at)?))
     }
 
@@ -357,6 +362,8 @@ impl Store {
             stream.auto_claim(group, consumer, ask, now)
         })?;
         self.record_consumer(db, key, claimed.consumer_created);
+        let entries = claimed.claimed.len() + claimed.deleted.len();
+        self.changes.count_more(entries as u64);
         Ok((claimed, self.stream_at(db, at)?))
     }
 
@@ -374,6 +381,7 @@ impl Store {
     ) -> Result<u64, GroupError> {
         let (_, count) =
             self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, ids))?;
+        self.changes.count_more(count);
         Ok(count)
     }
 
@@ -413,6 +421,7 @@ impl Store {
         };
         let removed = self.keyspaces[db].update(at, |value| value.as_stream_mut().map(remove))?;
         if removed > 0 {
+            self.changes.count_more(removed);
             self.changes.record(db, key, event);
         }
         Ok(removed)

@@ -126,6 +126,7 @@ impl Store {
                 self.keyspaces[db].set_deadline(at, Some(deadline));
                 self.changes.record(db, key, Event::Set);
                 self.changes.record(db, key, Event::Expire);
+                self.changes.count_as_part();
             }
         }
         Ok(SetOutcome::Done)

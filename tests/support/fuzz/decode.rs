@@ -52,6 +52,7 @@ const LIMITS: &[Limits] = &[
 const SINGLE_BYTES_MAX: usize = 512;
 
 const SMALL: Limits = Limits {
+    quotes_end_words: false,
     args_max: 12,
     bulk_bytes_max: 16,
     inline_bytes_max: 24,
