@@ -269,6 +269,8 @@ pub(crate) fn run_in_script(
     }
     note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
+        // After SELECT it is another one.
+        let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
     // What a script asks for was not sent.

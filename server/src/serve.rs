@@ -279,6 +279,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    // Whoever is attempted next hears of it before a reply.
+    if state.store.has_changes() {
+        state.publish_events();
+    }
     if over {
         resume(state, id);
     }

@@ -40,6 +40,13 @@ pub(super) fn in_order(command: &Words, replies: &[Value]) -> Vec<Value> {
     if is(command, 0, "COMMAND") || is(command, 0, "EXEC") {
         replies.iter_mut().for_each(sort_subcommands);
     }
+    if ["EVAL", "EVAL_RO", "EVALSHA", "EVALSHA_RO", "EXEC"]
+        .iter()
+        .any(|name| is(command, 0, name))
+    {
+        // A monitor that calls a script is shown the call before or behind its reply.
+        replies.sort_by_key(|reply| texts::monitored(reply).is_none());
+    }
     let leaves_all =
         command.len() == 1 && command[0].to_ascii_uppercase().ends_with(b"UNSUBSCRIBE");
     let is_run = |one: &Value, two: &Value| {

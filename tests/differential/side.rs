@@ -407,6 +407,7 @@ const RESET: &[&str] = &[
     "COMMANDLOG RESET large-request",
     "COMMANDLOG RESET large-reply",
     "LATENCY RESET",
+    "SCRIPT FLUSH",
 ];
 
 /// Looks after which keys that are due are there to stay.

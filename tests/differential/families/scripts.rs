@@ -12,7 +12,6 @@ pub(in super::super) const FORMS: &[&str] = &[
     "SCRIPT SHOW $sha",
     "SCRIPT FLUSH [( ASYNC | SYNC | NOTHING )]",
     "SCRIPT KILL",
-    "SCRIPT DEBUG NO",
     "SCRIPT HELP",
     "SCRIPT NOTHING",
     "!MULTI ; EVAL $script 1 $stream $value ; EVALSHA $sha 1 $key ; EXEC",
