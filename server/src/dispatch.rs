@@ -16,6 +16,7 @@ use crate::command_table::Lookup;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
+use crate::error::ScriptError;
 use crate::error::ServerError;
 use crate::error::echo;
 use crate::gate::Hold;
@@ -268,8 +269,16 @@ pub(crate) fn run_in_script(
     }
     note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
+        // After SELECT it is another one.
+        let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
+    // What a script asks for was not sent.
+    let bytes = CallBytes {
+        request: 0,
+        reply: reply.bytes_since(mark),
+    };
+    state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
 }
 
@@ -327,6 +336,9 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
     }
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
+    }
+    if state.scripts.is_busy() && !flags.has(Flags::ALLOW_BUSY) {
+        return refuse(ScriptError::busy(state.config.settings().compat).into());
     }
     if is_monitor && flags.has(Flags::WRITE | Flags::READONLY | Flags::MAY_REPLICATE) {
         return refuse(ClientError::Monitoring.into());

@@ -4,15 +4,20 @@
 //! reading of the clock for up to [`COMMANDS_PER_CLOCK`] of them. Blocked readers are served within
 //! the same taking, after each command. The lock is never held across an await.
 
+use std::ops::Deref;
+use std::ops::DerefMut;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
+use parking_lot::MappedMutexGuard;
 use parking_lot::Mutex;
 use parking_lot::MutexGuard;
 use tailrace_protocol::Batch;
 use tailrace_protocol::ProtocolError;
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Instant;
+use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tokio::sync::Notify;
 
@@ -24,6 +29,7 @@ use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
 use crate::input::InputLimits;
+use crate::script::Loan;
 use crate::serve;
 use crate::spec::Spec;
 use crate::state::State;
@@ -32,6 +38,8 @@ use crate::state::State;
 pub struct Engine {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
+    /// Where the state is while a script runs for too long.
+    loan: Arc<Loan>,
     /// Told when a deadline comes before the one that the timer waits for.
     pub(crate) earlier_deadline: Notify,
     /// Told when the server is to end.
@@ -90,6 +98,7 @@ impl Engine {
     pub(crate) fn new(clock: Arc<dyn Clock>, state: State) -> Self {
         Self {
             clock,
+            loan: state.scripts.loan(),
             state: Mutex::new(state),
             earlier_deadline: Notify::new(),
             ending: Notify::new(),
@@ -101,13 +110,36 @@ impl Engine {
         &self.clock
     }
 
+    /// Takes the lock.
+    fn lock(&self) -> Locked<'_> {
+        match self.state.try_lock() {
+            Some(guard) => Locked::Here(guard),
+            None => self.lock_slowly(),
+        }
+    }
+
+    /// Takes the lock once it is released, or that of the state that was lent.
+    #[cold]
+    fn lock_slowly(&self) -> Locked<'_> {
+        loop {
+            if self.loan.is_given()
+                && let Some(guard) = self.loan.lock()
+            {
+                return Locked::Lent(guard);
+            }
+            if let Some(guard) = self.state.try_lock_for(LOAN_LOOK) {
+                return Locked::Here(guard);
+            }
+        }
+    }
+
     /// Runs `act` on the state, and whatever follows from it.
     ///
     /// # Panics
     ///
     /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
-        let mut guard = self.state.lock();
+        let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
@@ -223,6 +255,11 @@ impl Engine {
             if state.fault.is_some() {
                 return;
             }
+            if state.scripts.is_busy() {
+                // Nothing happens before the script is over.
+                next = Some(now.mono + BUSY_LOOK);
+                return;
+            }
             serve::expire(state, now);
             state.upkeep(now.mono);
             serve::settle(state, now);
@@ -242,7 +279,7 @@ impl Engine {
         batch: &Batch,
         received: usize,
     ) -> Executed {
-        let mut guard = self.state.lock();
+        let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
         let deadline = state.next_deadline(now);
@@ -378,7 +415,7 @@ impl Engine {
     /// wait for a deadline before `deadline` or for the end.
     fn release(
         &self,
-        mut guard: MutexGuard<'_, State>,
+        mut guard: Locked<'_>,
         caller: Option<ClientId>,
         now: Now,
         deadline: Option<Instant>,
@@ -409,6 +446,33 @@ impl Engine {
         }
         if is_ending {
             self.ending.notify_one();
+        }
+    }
+}
+
+/// The state, as long as this lives.
+enum Locked<'a> {
+    Here(MutexGuard<'a, State>),
+    /// A script has the engine's own lock.
+    Lent(MappedMutexGuard<'a, State>),
+}
+
+impl Deref for Locked<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        match self {
+            Self::Here(guard) => guard,
+            Self::Lent(guard) => guard,
+        }
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        match self {
+            Self::Here(guard) => guard,
+            Self::Lent(guard) => guard,
         }
     }
 }
@@ -467,7 +531,12 @@ impl State {
     }
 
     /// Sets the instant of what follows, and removes keys that are due by then.
+    ///
+    /// While a script runs on and on, it stays the script's instant.
     fn begin(&mut self, now: Now) {
+        if self.scripts.is_busy() {
+            return;
+        }
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
@@ -485,3 +554,7 @@ impl State {
 const COMMANDS_PER_CLOCK: usize = 64;
 /// Replies of one batch after which it ends, so that nobody waits long for the lock.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
+/// How long somebody waits for the lock before looking whether the state was lent meanwhile.
+const LOAN_LOOK: Duration = Duration::from_millis(5);
+/// How long the timer sleeps while a script is over its time.
+const BUSY_LOOK: Millis = Millis(50);

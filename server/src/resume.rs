@@ -36,6 +36,9 @@ pub(crate) enum Resumed {
 impl Engine {
     /// Gives those their turn whose waits are over, and those whose waits end by that.
     pub(crate) fn run_resumed(&self, state: &mut State, now: Now) {
+        if state.scripts.is_busy() {
+            return;
+        }
         while let Some(resumed) = state.resumed.pop_front() {
             let id = match resumed {
                 Resumed::Waiter(id) => id,

@@ -56,7 +56,12 @@ pub(crate) fn park(
 
 /// Reacts to everything that changed since the last call, and gives those their turn whose commands the
 /// gate held and was opened for.
+///
+/// Nothing is done while a script is over its time: that it is whole is what scripts are for.
 pub(crate) fn settle(state: &mut State, now: Now) {
+    if state.scripts.is_busy() {
+        return;
+    }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
         if let Some(client) = state.clients.get_mut(held.client) {
@@ -274,6 +279,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    // Whoever is attempted next hears of it before a reply.
+    if state.store.has_changes() {
+        state.publish_events();
+    }
     if over {
         resume(state, id);
     }

@@ -244,6 +244,7 @@ impl Server {
     pub async fn stop(self) -> Option<String> {
         self.acceptor.stop.cancel();
         self.acceptor.engine.with(|state, _| {
+            state.scripts.kill();
             for client in state.clients.iter() {
                 client.link.close();
             }
@@ -262,6 +263,7 @@ impl Drop for Server {
         self.acceptor.stop.cancel();
         self.ticking.abort();
         self.acceptor.engine.with(|state, _| {
+            state.scripts.kill();
             for client in state.clients.iter() {
                 client.link.kill();
             }

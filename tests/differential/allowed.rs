@@ -27,6 +27,8 @@ pub(super) struct Facts {
     pub(super) has_met_expired: bool,
     /// Somebody waited.
     pub(super) has_waited: bool,
+    /// Scripts were forgotten.
+    pub(super) has_flushed_scripts: bool,
     /// The clock made ids.
     pub(super) has_ids_of_clock: bool,
 }
@@ -37,6 +39,13 @@ pub(super) fn in_order(command: &Words, replies: &[Value]) -> Vec<Value> {
     let mut replies = replies.to_vec();
     if is(command, 0, "COMMAND") || is(command, 0, "EXEC") {
         replies.iter_mut().for_each(sort_subcommands);
+    }
+    if ["EVAL", "EVAL_RO", "EVALSHA", "EVALSHA_RO", "EXEC"]
+        .iter()
+        .any(|name| is(command, 0, name))
+    {
+        // A monitor that calls a script is shown the call before or behind its reply.
+        replies.sort_by_key(|reply| texts::monitored(reply).is_none());
     }
     let leaves_all =
         command.len() == 1 && command[0].to_ascii_uppercase().ends_with(b"UNSUBSCRIBE");

@@ -80,9 +80,11 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
             progress.show(said, seed);
             if let Some(story) = difference {
                 count += 1;
-                found += &format!(
+                let story = format!(
                     "RESP{version}, again: TAILRACE_SEED={seed} TAILRACE_COMMANDS=1\n{story}\n"
                 );
+                println!("{story}");
+                found += &story;
             }
         }
         println!(

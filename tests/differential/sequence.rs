@@ -11,6 +11,7 @@ use super::families::connection;
 use super::families::groups;
 use super::families::keys;
 use super::families::pubsub;
+use super::families::scripts;
 use super::families::server;
 use super::families::setup;
 use super::families::streams;
@@ -61,6 +62,7 @@ fn any_steps() -> BoxedStrategy<Vec<Step>> {
         (8, one(pubsub::FORMS, [1, 2, 7, 1])),
         (6, one(connection::FORMS, [4, 3, 3, 1])),
         (6, one(tracking::FORMS, [3, 4, 3, 0])),
+        (8, one(scripts::FORMS, [6, 2, 1, 1])),
         (8, one(server::FORMS, [6, 2, 2, 1])),
         (3, one(watchers::FORMS, [0, 0, 1, 9])),
         (2, silent().prop_map(|step| vec![step]).boxed()),
@@ -79,6 +81,7 @@ fn anything() -> BoxedStrategy<Vec<Words>> {
         (2, one_of(strings::FORMS)),
         (1, one_of(pubsub::FORMS)),
         (1, one_of(connection::FORMS)),
+        (1, one_of(scripts::FORMS)),
         (1, one_of(server::FORMS)),
         (1, one_of(transactions::FORMS)),
     ])

@@ -389,6 +389,7 @@ pub(super) const CONTROL: &str = "control";
 const RESET: &[&str] = &[
     "CLIENT UNPAUSE",
     "FLUSHALL",
+    "SCRIPT FLUSH SYNC",
     "DEBUG SET-ACTIVE-EXPIRE 0",
     "CONFIG SET stream-node-max-entries 100",
     "CONFIG SET stream-node-max-bytes 4096",
@@ -406,6 +407,7 @@ const RESET: &[&str] = &[
     "COMMANDLOG RESET large-request",
     "COMMANDLOG RESET large-reply",
     "LATENCY RESET",
+    "SCRIPT FLUSH",
 ];
 
 /// Looks after which keys that are due are there to stay.

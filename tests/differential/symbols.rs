@@ -5,6 +5,8 @@
 
 use tailrace_server::COMMANDS;
 
+use super::families::scripts;
+
 /// The words of one name.
 ///
 /// # Panics
@@ -53,6 +55,8 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "server" => "$server",
         "command" => return commands(),
         "cluster" => return cluster(),
+        "script" => return scripts(),
+        "sha" => return scripts::digests(),
         "bad" => BAD,
         _ => panic!("no words are named ${name}"),
     };
@@ -67,6 +71,11 @@ fn commands() -> Vec<Vec<u8>> {
     });
     let names = names.filter(|name| !["acl", "module"].contains(name));
     names.map(|name| name.as_bytes().to_vec()).collect()
+}
+
+fn scripts() -> Vec<Vec<u8>> {
+    let texts = scripts::TEXTS.iter();
+    texts.map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// The subcommands of CLUSTER that are refused where there is none.

@@ -80,7 +80,8 @@ impl Stage<'_> {
             // Nobody could tell when its time begins.
             return;
         }
-        if self.is_paused && commands.iter().any(|command| command[0] == b"@pass") {
+        let is_held = self.is_paused || !self.owed[client].is_empty();
+        if is_held && commands.iter().any(|command| command[0] == b"@pass") {
             // Time would pass before, and not between them.
             return;
         }
@@ -143,7 +144,8 @@ impl Stage<'_> {
     }
 
     fn fade(&mut self, keys: &[Vec<u8>]) {
-        if self.is_paused || self.short_since.is_some() {
+        let is_held = self.is_paused || !self.owed[CLIENTS - 1].is_empty();
+        if is_held || self.short_since.is_some() {
             return;
         }
         // All of them at the same instant.
@@ -185,6 +187,9 @@ impl Stage<'_> {
     /// Ends all waits, and says whether one may have ended by itself meanwhile. Behind one that waits there may be
     /// another that does.
     fn release_all(&mut self) -> bool {
+        if self.short_since.is_some() {
+            self.act(&Act::Deadlines);
+        }
         if self.is_paused {
             self.act(&Act::Unpause);
         }

@@ -12,6 +12,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
+use crate::error::ScriptError;
 use crate::error::ServerError;
 use crate::spec::Flags;
 use crate::spec::Group;
@@ -43,6 +44,12 @@ fn run(call: &mut Call<'_>, args: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<F
     }
     if options.abort {
         return Err(ServerError::NoShutdown.into());
+    }
+    if call.state.scripts.is_busy() {
+        if !options.nosave {
+            return Err(ScriptError::busy(call.state.config.settings().compat).into());
+        }
+        call.state.scripts.kill();
     }
     if options.save && !options.force {
         tracing::warn!(

@@ -56,6 +56,8 @@ pub struct Settings {
     pub notify_keyspace_events: EventClasses,
     /// How many keys are remembered for clients that track them; 0 is no limit.
     pub tracking_table_keys_max: usize,
+    /// After so many milliseconds of a script others hear that the server is busy; 0 is never.
+    pub busy_reply_threshold_ms: u64,
     /// Commands that take longer are logged, in microseconds; `None` logs none.
     pub slowlog_log_slower_than_us: Option<u64>,
     /// How many slow commands are kept.
@@ -171,6 +173,7 @@ impl Settings {
             stream_node_max_entries: read.number("stream-node-max-entries"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
             tracking_table_keys_max: read.number("tracking-table-max-keys"),
+            busy_reply_threshold_ms: read.number("busy-reply-threshold"),
             slowlog_log_slower_than_us: read.threshold("slowlog-log-slower-than"),
             slowlog_max_len: read.number("slowlog-max-len"),
             request_logged_from_bytes: read.threshold("commandlog-request-larger-than"),

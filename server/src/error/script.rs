@@ -32,8 +32,16 @@ pub enum ScriptError {
     FlushMode,
     /// `SCRIPT KILL` while no script runs.
     NotBusy,
+    /// A script is over its time.
+    Busy,
+    /// As [`Self::Busy`], in the words of Redis.
+    BusyOfRedis,
+    /// `SCRIPT KILL` of a script that has written.
+    Unkillable,
     /// `SCRIPT DEBUG` takes something else.
     DebugMode,
+    /// `SCRIPT DEBUG` has replies before it that have not left.
+    DebugInPipeline,
     /// There is no such engine to debug scripts of.
     NoEngineToDebug(Vec<u8>),
     /// Scripts cannot be debugged.
@@ -46,6 +54,14 @@ impl ScriptError {
         match compat {
             Compat::Valkey => Self::NoScript,
             Compat::Redis => Self::NoScriptOfRedis,
+        }
+    }
+
+    /// A script is over its time, on a server that answers like this one.
+    pub(crate) fn busy(compat: Compat) -> Self {
+        match compat {
+            Compat::Valkey => Self::Busy,
+            Compat::Redis => Self::BusyOfRedis,
         }
     }
 
@@ -84,6 +100,16 @@ impl ScriptError {
             }
             Self::FlushMode => "ERR SCRIPT FLUSH only support SYNC|ASYNC option",
             Self::NotBusy => "NOTBUSY No scripts in execution right now.",
+            Self::Busy => {
+                "BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+            }
+            Self::BusyOfRedis => {
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+            }
+            Self::Unkillable => {
+                "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
+            }
+            Self::DebugInPipeline => "ERR SCRIPT DEBUG must be called outside a pipeline",
             Self::DebugMode => "ERR Use SCRIPT DEBUG YES/SYNC/NO",
             Self::NoDebugger => {
                 "ERR The scripting engine 'LUA' does not support interactive script debugging"

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use mlua::Function;
-
 use super::shebang::ScriptFlags;
 
 /// The SHA-1 of a script's text in lower-case hexadecimal digits.
@@ -13,11 +11,10 @@ pub(crate) type Sha = [u8; SHA_LEN];
 /// How long a digest is.
 pub(crate) const SHA_LEN: usize = 40;
 
-/// A script that was compiled.
+/// A script that was compiled. The interpreter has what came of it.
 pub(super) struct Script {
     pub(super) text: Box<[u8]>,
     pub(super) flags: ScriptFlags,
-    pub(super) function: Function,
     /// When it was used last; `None` for one that was loaded to stay.
     turn: Option<u64>,
 }
@@ -41,31 +38,22 @@ impl Cache {
     }
 
     /// Adds a script. One that came with its call may go again: the one that was not used for
-    /// longest, once there are too many.
+    /// longest, once there are too many. Gives the one that has to.
     pub(super) fn insert(
         &mut self,
         sha: Sha,
         text: &[u8],
         flags: ScriptFlags,
-        function: Function,
         stays: bool,
-    ) {
-        let mut turn = None;
-        if !stays {
-            while self.turns.len() >= PASSING_MAX {
-                self.evict();
-            }
-            turn = Some(self.next_turn(sha));
-        }
+    ) -> Option<Sha> {
+        let is_full = self.turns.len() >= PASSING_MAX;
+        let gone = (is_full && !stays).then(|| self.evict()).flatten();
+        let turn = (!stays).then(|| self.next_turn(sha));
         self.text_bytes += text.len();
         let text = text.into();
-        let script = Script {
-            text,
-            flags,
-            function,
-            turn,
-        };
+        let script = Script { text, flags, turn };
         self.scripts.insert(sha, script);
+        gone
     }
 
     /// Lets a script stay.
@@ -117,14 +105,13 @@ impl Cache {
         self.last_turn
     }
 
-    fn evict(&mut self) {
-        let Some((_, sha)) = self.turns.pop_first() else {
-            return;
-        };
+    fn evict(&mut self) -> Option<Sha> {
+        let (_, sha) = self.turns.pop_first()?;
         if let Some(script) = self.scripts.remove(&sha) {
             self.text_bytes -= script.text.len();
         }
         self.evicted += 1;
+        Some(sha)
     }
 }
 

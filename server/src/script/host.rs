@@ -29,7 +29,7 @@ use crate::command_table::CommandTable;
 use crate::command_table::Lookup;
 
 /// What the functions of all scripts share.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Shared {
     /// The running script gets replies as RESP3 has them.
     pub(super) is_resp3: AtomicBool,
@@ -62,8 +62,13 @@ pub(super) fn table(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Re
     let names = Arc::clone(fields);
     let caught = move |lua: &Lua, value: Value| caught(lua, &names, value);
     host.raw_set("caught", lua.create_function(caught)?)?;
+    let names = Arc::clone(fields);
+    let ended = move |lua: &Lua, value: Value| ended(lua, &names, value);
+    host.raw_set("ended", lua.create_function(ended)?)?;
     let watch = Arc::clone(&shared.watch);
     add(lua, &host, "check", move |_, _| watch.check())?;
+    let watch = Arc::clone(&shared.watch);
+    add(lua, &host, "is_killed", move |_, _| Ok(watch.is_killed()))?;
     add_random(lua, &host, &shared.random)?;
     host.raw_set("absent", ABSENT)?;
     let libraries = lua.create_table()?;
@@ -116,6 +121,17 @@ fn caught(lua: &Lua, fields: &Fields, value: Value) -> Result<Value> {
             let line = text.lines().next().unwrap_or_default();
             Ok(Value::String(lua.create_string(line)?))
         }
+    }
+}
+
+/// As [`caught`], for what ends the whole script: that it was killed is an error like any other.
+fn ended(lua: &Lua, fields: &Fields, value: Value) -> Result<Value> {
+    match &value {
+        Value::Error(error) if raised::find(error) == Some(&Raised::Killed) => {
+            let error = ErrorReply::new(raised::KILLED);
+            Ok(Value::Table(fields.error_table(lua, &error)?))
+        }
+        _ => caught(lua, fields, value),
     }
 }
 

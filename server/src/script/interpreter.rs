@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mlua::Function;
+use mlua::HookTriggers;
 use mlua::Lua;
 use mlua::LuaOptions;
 use mlua::LuaString;
@@ -11,9 +12,11 @@ use mlua::Result;
 use mlua::StdLib;
 use mlua::Table;
 use mlua::Value;
+use mlua::VmState;
 use mlua::chunk::ChunkMode;
 use tailrace_storage::Compat;
 
+use super::cache::Sha;
 use super::host;
 use super::host::Shared;
 use super::raised;
@@ -31,8 +34,12 @@ pub(super) struct Interpreter {
     pub(super) next: Function,
     /// The table that is shown as `server` and `redis`.
     pub(super) server: Table,
+    /// What a run gives to the hook that looks after it.
+    pub(super) run_table: Table,
     /// What is shown as `_G`.
     pub(super) globals: Table,
+    /// What was compiled, by digest. Only so much may be kept outside of Lua as its stack holds.
+    scripts: Table,
     compile: Function,
     run: Function,
     clean: Function,
@@ -50,13 +57,17 @@ impl Interpreter {
         let host = host::table(&lua, shared, &fields)?;
         let prelude = lua.load(PRELUDE).set_name(raised::PRELUDE);
         let world: Table = prelude.set_mode(ChunkMode::Text).call(host)?;
+        let run_table = lua.create_table()?;
+        look_after(&lua, shared, &run_table)?;
         lua.set_memory_limit(MEMORY_BYTES_MAX)?;
         Ok(Self {
             shared: Arc::clone(shared),
             fields,
             next: world.raw_get("next")?,
             server: world.raw_get("server")?,
+            run_table,
             globals: world.raw_get("globals")?,
+            scripts: lua.create_table()?,
             compile: world.raw_get("compile")?,
             run: world.raw_get("run")?,
             clean: world.raw_get("clean")?,
@@ -66,14 +77,30 @@ impl Interpreter {
     }
 
     /// Compiles the text of a script; otherwise what is wrong with it.
-    pub(super) fn compile(&self, text: &[u8]) -> Result<std::result::Result<Function, Vec<u8>>> {
+    pub(super) fn compile(
+        &self,
+        sha: &Sha,
+        text: &[u8],
+    ) -> Result<std::result::Result<(), Vec<u8>>> {
         let text = self.lua.create_string(text)?;
         let (script, error): (Option<Function>, Option<LuaString>) = self.compile.call(text)?;
-        Ok(script.ok_or_else(|| error.map_or_else(Vec::new, |error| error.as_bytes().to_vec())))
+        let Some(script) = script else {
+            let error = error.map(|error| error.as_bytes().to_vec());
+            return Ok(Err(error.unwrap_or_default()));
+        };
+        self.scripts.raw_set(self.lua.create_string(sha)?, script)?;
+        Ok(Ok(()))
+    }
+
+    /// Drops a script.
+    pub(super) fn forget(&self, sha: &Sha) -> Result<()> {
+        self.scripts
+            .raw_set(self.lua.create_string(sha)?, Value::Nil)
     }
 
     /// Runs a script. Gives whether it came to its end, and what it returned or raised.
-    pub(super) fn run(&self, script: &Function) -> Result<(bool, Value)> {
+    pub(super) fn run(&self, sha: &Sha) -> Result<(bool, Value)> {
+        let script: Function = self.scripts.raw_get(self.lua.create_string(sha)?)?;
         self.run.call(script)
     }
 
@@ -85,7 +112,6 @@ impl Interpreter {
     /// A script begins, on a server that says it is this one.
     pub(super) fn begin(&mut self, compat: Compat) -> Result<()> {
         self.shared.is_resp3.store(false, Ordering::Relaxed);
-        self.shared.watch.begin();
         if self.compat.replace(compat) == Some(compat) {
             return Ok(());
         }
@@ -103,12 +129,33 @@ impl Interpreter {
     }
 }
 
+/// Has Lua look every now and then whether the script that runs is over its time or is to end.
+fn look_after(lua: &Lua, shared: &Arc<Shared>, run_table: &Table) -> Result<()> {
+    let watch = Arc::clone(&shared.watch);
+    let run_table = run_table.clone();
+    let every = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
+    lua.set_global_hook(every, move |_, _| {
+        watch.check()?;
+        if watch.is_over() {
+            run_table
+                .raw_get::<Function>(ON_TIME_OVER)?
+                .call::<()>(())?;
+            watch.check()?;
+        }
+        Ok(VmState::Continue)
+    })
+}
+
 /// A version as one number: 8 bits for each part.
 fn version_number(version: &str) -> u32 {
     let parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     parts.fold(0, |number: u32, part: u32| number << 8 | part & 0xFF)
 }
 
+/// The name under which a run leaves what is to be called when it is over its time.
+pub(super) const ON_TIME_OVER: &str = "on_time_over";
+/// About a millisecond's worth.
+const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
 /// What Lua runs first.
 const PRELUDE: &str = include_str!("prelude.lua");
 /// What all values of all scripts may take. The reference knows no limit but that of the machine; a script

@@ -12,7 +12,8 @@
 //! | `run.rs` | One run, and the commands that it calls |
 //! | `values.rs`, `raised.rs` | Values to replies and back; errors |
 //! | `json/`, `msgpack.rs`, `pack.rs`, `bits.rs` | The libraries of the reference |
-//! | `arguments.rs`, `numbers.rs`, `watch.rs` | What these share |
+//! | `watch.rs`, `loan.rs` | Scripts that run for too long |
+//! | `arguments.rs`, `numbers.rs` | What these share |
 
 mod arguments;
 mod bits;
@@ -20,6 +21,7 @@ mod cache;
 mod host;
 mod interpreter;
 mod json;
+mod loan;
 mod msgpack;
 mod numbers;
 mod pack;
@@ -38,6 +40,7 @@ pub(crate) use self::cache::SHA_LEN;
 pub(crate) use self::cache::Sha;
 use self::host::Shared;
 use self::interpreter::Interpreter;
+pub(crate) use self::loan::Loan;
 pub(crate) use self::run::Job;
 pub(crate) use self::run::run;
 use self::shebang::ScriptFlags;
@@ -52,6 +55,16 @@ pub(crate) struct Scripts {
     interpreter: Option<Box<Interpreter>>,
     cache: Cache,
     shared: Arc<Shared>,
+    loan: Arc<Loan>,
+    /// The script that runs, if it is over its time.
+    busy: Option<Busy>,
+}
+
+/// A script that is over its time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Busy {
+    /// It called commands that write, so it is not to end halfway.
+    pub(crate) has_written: bool,
 }
 
 /// What scripts take, in bytes.
@@ -85,10 +98,13 @@ impl Scripts {
             return Err(ScriptError::NoEngine(header.engine));
         }
         let interpreter = self.interpreter().map_err(|error| broken(&error))?;
-        let compiled = interpreter.compile(header.code);
+        let compiled = interpreter.compile(&sha, header.code);
         let compiled = compiled.map_err(|error| broken(&error))?;
-        let function = compiled.map_err(ScriptError::Compile)?;
-        self.cache.insert(sha, text, header.flags, function, stays);
+        compiled.map_err(ScriptError::Compile)?;
+        if let Some(gone) = self.cache.insert(sha, text, header.flags, stays) {
+            let interpreter = self.interpreter().map_err(|error| broken(&error))?;
+            interpreter.forget(&gone).map_err(|error| broken(&error))?;
+        }
         Ok(sha)
     }
 
@@ -124,6 +140,27 @@ impl Scripts {
             Some(flags) if !flags.says_nothing => flags.of_command(spec.flags),
             _ => spec.flags,
         }
+    }
+
+    /// Where the state is while a script is over its time.
+    pub(crate) fn loan(&self) -> Arc<Loan> {
+        Arc::clone(&self.loan)
+    }
+
+    /// The script that runs, if it is over its time.
+    pub(crate) fn busy(&self) -> Option<Busy> {
+        self.busy
+    }
+
+    /// Whether a script is over its time.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy.is_some()
+    }
+
+    /// Ends the script that runs, whatever it did.
+    pub(crate) fn kill(&self) {
+        self.shared.watch.kill();
     }
 
     /// What scripts take.

@@ -16,8 +16,10 @@ use super::numbers;
 pub(super) fn library(lua: &Lua) -> Result<Table> {
     let library = lua.create_table()?;
     let pack = |lua: &Lua, mut args: MultiValue| {
-        // A first argument that is missing is nil.
-        args.push_back(Value::Nil);
+        if !args.is_empty() {
+            // The first value that is missing is nil.
+            args.push_back(Value::Nil);
+        }
         lua.create_string(pack(&Arguments::new(lua, "pack", &args))?)
     };
     library.raw_set("pack", lua.create_function(pack)?)?;

@@ -69,6 +69,10 @@ end
 
 function xpcall(f, handler)
     return settle_as_is(raw_xpcall(f, function(err)
+        -- Nothing looks after a handler while one that looked has raised an error.
+        if host.is_killed() then
+            return err
+        end
         return handler(caught(err))
     end))
 end
@@ -182,7 +186,9 @@ end
 -- Errors end up here on their way to the caller of a script: a table, and where it was raised.
 local function handle(err)
     local source, line = host.origin()
-    err = caught(err)
+    if type(err) == 'userdata' then
+        err = host.ended(err)
+    end
     if type(err) ~= 'table' then
         err = { err = 'ERR ' .. tostring(err) }
     end

@@ -129,17 +129,22 @@ pub(super) fn origin(lua: &Lua) -> Option<(String, i64)> {
     // of those is passed once.
     let mut level = 3;
     let mut has_passed = false;
+    let mut is_in_prelude = false;
     loop {
         let (is_native, source, line) = lua.inspect_stack(level, of)?;
         level += 1;
         if is_native && !has_passed {
             has_passed = true;
-        } else if source != PRELUDE {
+        } else if source == PRELUDE {
+            is_in_prelude = true;
+        } else if !is_in_prelude || source != REPLACED {
             return Some((source, line));
         }
     }
 }
 
+/// The source of a function that ended by calling another.
+const REPLACED: &str = "=(tail call)";
 /// The source of the prelude, which is not the script's.
 pub(super) const PRELUDE: &str = "=tailrace";
 /// What the caller hears of a script that was ended.

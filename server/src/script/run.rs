@@ -8,6 +8,7 @@ use mlua::BorrowedBytes;
 use mlua::Lua;
 use mlua::MultiValue;
 use mlua::Value;
+use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
@@ -16,10 +17,14 @@ use tailrace_protocol::number::append_f64;
 use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
+use super::Busy;
 use super::broken;
 use super::cache::Sha;
 use super::host::Shared;
 use super::interpreter::Interpreter;
+use super::interpreter::ON_TIME_OVER;
+use super::loan;
+use super::loan::Loan;
 use super::numbers;
 use super::raised::ErrorReply;
 use super::values::Fields;
@@ -57,20 +62,14 @@ pub(crate) fn run(
     let (id, spec) = (call.id, call.spec);
     let rules = Rules::of(call, job)?;
     let scripts = &mut call.state.scripts;
-    let script = scripts.cache.get(&job.sha).ok_or(ScriptError::NoScript)?;
-    let script = script.function.clone();
     let mut interpreter = scripts.interpreter.take().ok_or(ScriptError::NoScript)?;
+    let millis = call.state.config.settings().busy_reply_threshold_ms;
+    interpreter.shared.watch.begin(&call.state.clock, millis);
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
-    let mut run = Run {
-        state: call.state,
-        id,
-        now: call.now,
-        rules,
-        has_written: false,
-        out: Vec::new(),
-    };
-    let done = execute(&mut interpreter, &script, job, &mut run, reply, &mut errors);
+    let mut run = Run::new(call, rules);
+    let done = execute(&mut interpreter, job, &mut run, reply, &mut errors);
+    drop(run);
     let State {
         scripts, clients, ..
     } = &mut *call.state;
@@ -97,13 +96,12 @@ pub(crate) fn run(
 
 fn execute(
     interpreter: &mut Interpreter,
-    script: &mlua::Function,
     job: &Job<'_>,
     run: &mut Run<'_>,
     reply: &mut ReplyWriter<'_>,
     errors: &mut Vec<ErrorReply>,
 ) -> Result<(), ScriptError> {
-    let compat = run.compat();
+    let compat = run.state.store.settings().compat;
     let prepared = prepare(interpreter, job, compat);
     prepared.map_err(|error| broken(&error))?;
     let Interpreter {
@@ -125,9 +123,15 @@ fn execute(
                 Err(error) => Ok(Value::Table(fields.error_table(lua, &error)?)),
             }
         })?;
+        let on_time_over = scope.create_function(|_, ()| {
+            cell.try_borrow_mut().map_err(mlua::Error::external)?.lend();
+            loan::give_up_worker();
+            Ok(())
+        })?;
+        interpreter.run_table.raw_set(ON_TIME_OVER, on_time_over)?;
         server.raw_set("call", raising)?;
         server.raw_set("pcall", keeping)?;
-        interpreter.run(script)
+        interpreter.run(&job.sha)
     });
     let (is_done, value) = result.map_err(|error| broken(&error))?;
     if !is_done {
@@ -238,7 +242,13 @@ impl Rules {
 
 /// A script that runs.
 struct Run<'a> {
+    /// Invariant: not to be used while `is_lent`.
     state: &'a mut State,
+    loan: Arc<Loan>,
+    /// The script is over its time, so the state is where others find it.
+    is_lent: bool,
+    /// What the state is to hold while a command of the script runs, or for others meanwhile.
+    turn: Turn,
     id: ClientId,
     /// The instant that all its commands see.
     now: Now,
@@ -247,6 +257,37 @@ struct Run<'a> {
     has_written: bool,
     /// The reply of a command, used again and again.
     out: Vec<u8>,
+}
+
+/// What the state holds of the command that runs.
+#[derive(Default)]
+struct Turn {
+    in_exec: bool,
+    caller: Option<ClientId>,
+    deferred: Vec<u8>,
+    request_bytes: usize,
+    reply_start: Mark,
+}
+
+impl Turn {
+    fn swap(&mut self, state: &mut State) {
+        std::mem::swap(&mut self.in_exec, &mut state.in_exec);
+        std::mem::swap(&mut self.caller, &mut state.caller);
+        std::mem::swap(&mut self.deferred, &mut state.deferred);
+        std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
+        std::mem::swap(&mut self.reply_start, &mut state.reply_start);
+    }
+}
+
+impl Drop for Run<'_> {
+    /// Takes back what was lent, even if there was a fault.
+    fn drop(&mut self) {
+        if self.is_lent {
+            self.loan.take_back(self.state);
+            self.turn.swap(self.state);
+            self.state.scripts.busy = None;
+        }
+    }
 }
 
 /// `server.call`: runs a command, and gives its reply.
@@ -330,9 +371,33 @@ impl AsRef<[u8]> for Word {
 /// A command that a script may not call, if there is such a command, and the text of the error.
 type Refused = (Option<&'static Spec>, Vec<u8>);
 
-impl Run<'_> {
-    fn compat(&self) -> Compat {
-        self.state.store.settings().compat
+impl<'a> Run<'a> {
+    fn new(call: &'a mut Call<'_>, rules: Rules) -> Self {
+        Self {
+            loan: call.state.scripts.loan(),
+            is_lent: false,
+            turn: Turn::default(),
+            id: call.id,
+            now: call.now,
+            rules,
+            has_written: false,
+            out: Vec::new(),
+            state: call.state,
+        }
+    }
+
+    /// The script is over its time: others may have the state, to be told so.
+    fn lend(&mut self) {
+        let millis = self.state.config.settings().busy_reply_threshold_ms;
+        tracing::warn!(
+            "a script is still running after {millis} ms; SCRIPT KILL ends it unless it has written"
+        );
+        self.state.scripts.busy = Some(Busy {
+            has_written: self.has_written,
+        });
+        self.turn.swap(self.state);
+        self.loan.give(self.state);
+        self.is_lent = true;
     }
 
     /// Runs a command, if the script may call it, and writes its reply to `out`.
@@ -342,28 +407,66 @@ impl Run<'_> {
         version: Version,
         out: &mut Vec<u8>,
     ) -> Result<(), ErrorReply> {
-        let spec = self.admit(request).map_err(|(spec, text)| {
-            self.state.stats.on_refused_in_script(spec, &text);
-            ErrorReply {
-                text,
-                is_counted: true,
-            }
-        })?;
-        let mut reply = ReplyWriter::new(out, version);
-        let Self { state, id, now, .. } = self;
-        let began = state.clock.mono();
-        dispatch::run_in_script(state, *id, spec, request, *now, &mut reply);
-        let nanos = state.micros_since(began).saturating_mul(1_000);
-        state.stats.by_command.on_measured(spec, nanos);
-        Ok(())
+        if !self.is_lent {
+            let admission = (self.rules, &mut self.has_written);
+            return run_command(
+                self.state, self.id, admission, request, self.now, version, out,
+            );
+        }
+        let mut state = self.loan.lock().expect("it is lent until the run ends");
+        self.turn.swap(&mut state);
+        let admission = (self.rules, &mut self.has_written);
+        let done = run_command(
+            &mut state, self.id, admission, request, self.now, version, out,
+        );
+        state.scripts.busy = Some(Busy {
+            has_written: self.has_written,
+        });
+        self.turn.swap(&mut state);
+        done
     }
+}
 
+fn run_command(
+    state: &mut State,
+    id: ClientId,
+    (rules, has_written): (Rules, &mut bool),
+    request: Request<'_>,
+    now: Now,
+    version: Version,
+    out: &mut Vec<u8>,
+) -> Result<(), ErrorReply> {
+    let spec = rules.admit(state, *has_written, request);
+    let spec = spec.map_err(|(spec, text)| {
+        state.stats.on_refused_in_script(spec, &text);
+        ErrorReply {
+            text,
+            is_counted: true,
+        }
+    })?;
+    *has_written |= spec.flags.has(Flags::WRITE);
+    let mut reply = ReplyWriter::new(out, version);
+    let began = state.clock.mono();
+    dispatch::run_in_script(state, id, spec, request, now, &mut reply);
+    let micros = state.micros_since(began);
+    let nanos = micros.saturating_mul(1_000);
+    state.stats.by_command.on_measured(spec, nanos);
+    state.log_if_slow(id, spec, request, now, micros);
+    Ok(())
+}
+
+impl Rules {
     /// Checks whether the script may call a command; otherwise which one, if there is one, and the
     /// text of the error.
-    fn admit(&mut self, request: Request<'_>) -> Result<&'static Spec, Refused> {
-        let is_redis = self.compat() == Compat::Redis;
+    fn admit(
+        self,
+        state: &State,
+        has_written: bool,
+        request: Request<'_>,
+    ) -> Result<&'static Spec, Refused> {
+        let is_redis = state.store.settings().compat == Compat::Redis;
         let words = |valkey: &str, redis: &str| if is_redis { redis } else { valkey }.into();
-        let spec = match self.state.commands.look_up(request) {
+        let spec = match state.commands.look_up(request) {
             Lookup::Found(spec) => spec,
             Lookup::UnknownSubcommand(container) if !is_redis => {
                 let error = dispatch::unknown_subcommand(request, container);
@@ -380,15 +483,14 @@ impl Run<'_> {
         if spec.flags.has(Flags::NOSCRIPT) {
             return refused(words(NOT_ALLOWED, NOT_ALLOWED_OF_REDIS));
         }
-        let is_refused = self.rules.is_out_of_memory && !self.has_written;
+        let is_refused = self.is_out_of_memory && !has_written;
         if is_refused && spec.flags.has(Flags::DENYOOM) {
             return refused(CommandError::OutOfMemory.wire());
         }
         let may_write = spec.flags.has(Flags::WRITE | Flags::MAY_REPLICATE);
-        if self.rules.is_read_only && may_write {
+        if self.is_read_only && may_write {
             return refused(READ_ONLY.into());
         }
-        self.has_written |= spec.flags.has(Flags::WRITE);
         Ok(spec)
     }
 }

@@ -411,5 +411,6 @@ fn as_number(line: &[u8]) -> f64 {
     text.parse().expect("a number is one")
 }
 
-/// How deep the reference writes tables before Lua's stack is used up.
-const DEPTH_MAX: usize = 7_990;
+/// How deep tables are written. The reference goes on until Lua's stack is used up, which holds 8,000
+/// values.
+const DEPTH_MAX: usize = 7_500;

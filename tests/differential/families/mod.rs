@@ -4,6 +4,7 @@ pub(super) mod connection;
 pub(super) mod groups;
 pub(super) mod keys;
 pub(super) mod pubsub;
+pub(super) mod scripts;
 pub(super) mod server;
 pub(super) mod setup;
 pub(super) mod streams;
@@ -19,6 +20,7 @@ pub(super) const ALL: &[&[&str]] = &[
     groups::FORMS,
     keys::FORMS,
     pubsub::FORMS,
+    scripts::FORMS,
     server::FORMS,
     server::SHOWING,
     setup::START,

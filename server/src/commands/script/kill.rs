@@ -1,7 +1,6 @@
 //! `SCRIPT KILL`
 //!
-//! Ends the script that runs. When this command gets here none does: while one runs for long, it
-//! is answered elsewhere.
+//! Ends the script that runs. One is only ever seen to run when it is over its time.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -11,6 +10,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
 use crate::error::ScriptError;
+use crate::script::Busy;
 use crate::spec::Flags;
 use crate::spec::Spec;
 
@@ -23,6 +23,18 @@ pub(super) const SPEC: Spec = Spec {
     ..of(run)
 };
 
-fn run(_: &mut Call<'_>, _: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    Err(ScriptError::NotBusy.into())
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    match call.state.scripts.busy() {
+        None => Err(ScriptError::NotBusy.into()),
+        Some(Busy { has_written: true }) => Err(ScriptError::Unkillable.into()),
+        Some(Busy { has_written: false }) => {
+            call.state.scripts.kill();
+            reply.ok();
+            Ok(Flow::Done)
+        }
+    }
 }

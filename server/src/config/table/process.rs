@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("always-show-logo",                  YesNo,                        "no",             Fixed,   Kept),
     row("locale-collate",                    Text(checks::locale),         "",               Live,    Kept),
     row("ignore-warnings",                   Text(checks::any),            "",               Live,    Kept),
-    row("busy-reply-threshold",              Int(0, i64::MAX),             "5000",           Live,    Kept).alias("lua-time-limit"),
+    row("busy-reply-threshold",              Int(0, i64::MAX),             "5000",           Live,    Used).alias("lua-time-limit"),
     row("lua-enable-insecure-api",           YesNo,                        "no",             Guarded, Kept).hidden().alias("lua-enable-deprecated-api"),
     row("notify-keyspace-events",            Events,                       "",               Live,    Used),
     row("commandlog-execution-slower-than",  Int(-1, i64::MAX),            "10000",          Live,    Used).alias("slowlog-log-slower-than"),

@@ -1,0 +1,134 @@
+//! Scripts that go on and on, and what others see of it.
+
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Write;
+use std::net::TcpStream;
+
+use tailrace_server::Config;
+use tailrace_server::Server;
+use tailrace_server::blocking;
+
+const ENDLESS: &str = "EVAL \"while true do end\" 0";
+const ENDLESS_AFTER_WRITING: &str = "EVAL \"redis.call('SET', 'k', 'v') while true do end\" 0";
+const KILLED: &str = "-ERR Script killed by user with SCRIPT KILL. script: on @user_script:1.";
+const BUSY: &str =
+    "-BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+
+/// A client whose replies are lines.
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn connect(server: &blocking::Server) -> Self {
+        Self(BufReader::new(TcpStream::connect(server.addr()).unwrap()))
+    }
+
+    fn say(&mut self, command: &str) {
+        let line = format!("{command}\r\n");
+        self.0.get_mut().write_all(line.as_bytes()).unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn call(&mut self, command: &str) -> String {
+        self.say(command);
+        self.hear()
+    }
+
+    /// Asks until the server is busy.
+    fn wait_until_busy(&mut self) {
+        while self.call("PING") != BUSY {}
+    }
+}
+
+/// A server with a single thread for sockets, which a script has all to itself at first.
+fn start() -> blocking::Server {
+    let config = Config::embedded()
+        .with("threads 1\nbusy-reply-threshold 1")
+        .unwrap();
+    blocking::Server::start(Server::builder().config(config)).unwrap()
+}
+
+#[test]
+fn a_script_that_does_not_end_can_be_ended() {
+    let server = start();
+    let mut caller = Client::connect(&server);
+    let mut before = Client::connect(&server);
+    assert_eq!(before.call("MULTI"), "+OK");
+    caller.say(ENDLESS);
+
+    let mut other = Client::connect(&server);
+    other.wait_until_busy();
+    assert_eq!(other.call("GET k"), BUSY);
+    assert_eq!(other.call("SHUTDOWN"), BUSY);
+    assert_eq!(other.call("MULTI"), "+OK");
+    assert_eq!(other.call("GET k"), BUSY);
+    let because = BUSY.strip_prefix('-').unwrap();
+    let discarded = format!("-EXECABORT Transaction discarded because of: {because}");
+    assert_eq!(before.call("EXEC"), discarded);
+    assert_eq!(other.call("DISCARD"), "+OK");
+
+    assert_eq!(other.call("SCRIPT KILL"), "+OK");
+    assert_eq!(caller.hear(), KILLED);
+    assert_eq!(caller.call("GET k"), "$-1");
+    assert_eq!(before.call("PING"), "+PONG");
+    assert_eq!(server.stop(), None);
+}
+
+#[test]
+fn a_script_cannot_keep_others_from_ending_it() {
+    let server = start();
+    let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
+    for catches in [
+        "pcall(f)",
+        "xpcall(f, f)",
+        "coroutine.resume(coroutine.create(f))",
+    ] {
+        caller.say(&format!(
+            "EVAL \"local f = function() while true do end end while true do {catches} end\" 0"
+        ));
+        other.wait_until_busy();
+        assert_eq!(other.call("SCRIPT KILL"), "+OK", "{catches}");
+        assert_eq!(caller.hear(), KILLED, "{catches}");
+    }
+    assert_eq!(server.stop(), None);
+}
+
+#[test]
+fn a_script_that_has_written_is_not_ended_halfway() {
+    let server = start();
+    let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
+    let mut reader = Client::connect(&server);
+    reader.say("XREAD BLOCK 0 STREAMS s $");
+    caller
+        .say("EVAL \"redis.call('XADD', 's', '1-1', 'f', 'v') for i = 1, 2e7 do end return 7\" 0");
+    other.wait_until_busy();
+    assert!(other.call("SCRIPT KILL").starts_with("-UNKILLABLE "));
+    assert_eq!(caller.hear(), ":7");
+    assert_eq!(
+        reader.hear(),
+        "*1",
+        "who waited is served once the script is over"
+    );
+    assert_eq!(other.call("PING"), "+PONG");
+
+    // Unless the whole server ends.
+    caller.say(ENDLESS_AFTER_WRITING);
+    other.wait_until_busy();
+    other.say("SHUTDOWN NOSAVE");
+    assert_eq!(other.hear(), "");
+    assert_eq!(server.stop(), None);
+}
+
+#[test]
+fn a_server_can_be_stopped_while_a_script_runs_on() {
+    let server = start();
+    let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
+    caller.say(ENDLESS_AFTER_WRITING);
+    other.wait_until_busy();
+    assert_eq!(server.stop(), None);
+}
