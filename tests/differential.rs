@@ -18,6 +18,7 @@ mod side;
 mod state;
 mod symbols;
 mod talk;
+mod texts;
 mod waits;
 mod wrong;
 
@@ -54,29 +55,40 @@ fn who_waits_gets_what_the_reference_gives() {
     });
 }
 
-/// A command of these families that is in no form is never compared.
+/// A command, subcommand or option that is in no form is never compared.
 #[test]
-fn every_command_has_a_form() {
+fn every_command_and_option_has_a_form() {
     let forms = families::ALL.iter().copied().flatten();
-    let said: BTreeSet<&str> = forms.flat_map(|form| form.split([' ', '!', ';'])).collect();
-    let families = [
-        "Generic",
-        "String",
-        "Stream",
-        "PubSub",
-        "Transactions",
-        "Connection",
-    ];
-    let compared = COMMANDS
-        .iter()
-        .filter(|command| families.contains(&&*format!("{:?}", command.group)));
-    for command in compared {
-        let names = command.subcommands.iter().map(|subcommand| subcommand.name);
-        for name in names.chain([command.name]).flat_map(|name| name.split('|')) {
-            let name = name.to_ascii_uppercase();
-            assert!(said.contains(&*name), "{name} is in no form");
+    let forms = forms.chain([&symbols::FILTER]);
+    let words = forms.flat_map(|form| form.split(|mark: char| " !;()[]{}|".contains(mark)));
+    let words = words.map(str::to_ascii_uppercase);
+    // Without a cluster all that is said of it is refused.
+    let refused = symbols::words("cluster").into_iter();
+    let refused = refused.map(|word| String::from_utf8_lossy(&word).to_ascii_uppercase());
+    let said: BTreeSet<String> = words.chain(refused).collect();
+    let mut missing = Vec::new();
+    for command in COMMANDS.iter() {
+        for spec in command.subcommands.iter().copied().chain([*command]) {
+            for word in words_of(spec.name, spec.syntax) {
+                if !said.contains(&word) {
+                    missing.push((spec.name, word));
+                }
+            }
         }
     }
+    assert!(missing.is_empty(), "in no form: {missing:?}");
+}
+
+/// The names of a command, and the words among its options.
+fn words_of(name: &str, syntax: &str) -> Vec<String> {
+    let names = name.split('|').map(str::to_ascii_uppercase);
+    if name.starts_with("cluster") {
+        return names.collect();
+    }
+    let is_of_words = |mark: char| mark.is_ascii_uppercase() || mark == '-';
+    let options = syntax.split(|mark| !is_of_words(mark));
+    let options = options.filter(|word| word.len() > 1 && !word.starts_with('-'));
+    names.chain(options.map(str::to_owned)).collect()
 }
 
 /// A seed that is printed has to give the same commands again.

@@ -171,7 +171,12 @@ impl Decoder {
         self.half.scanned = 0;
 
         let spans_start = batch.spans.len();
-        inline::split(line, &mut batch.spans, &mut batch.inline_bytes)?;
+        let Batch {
+            spans,
+            inline_bytes,
+            ..
+        } = batch;
+        inline::split(line, self.limits.quotes_end_words, spans, inline_bytes)?;
         let end = start + line_end + 1;
         if batch.spans.len() > spans_start || line.is_empty() {
             batch.push(end, true);

@@ -12,30 +12,35 @@ use crate::request::Span;
 /// - In double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` stand for bytes, and `\` before
 ///   anything else for that.
 /// - In single quotes `\'` is a quote, and every other byte is itself.
-/// - A word goes on after a closing quote: `"a"b` is `ab`.
+/// - A word goes on after a closing quote: `"a"b` is `ab`. If `quotes_end_words`, a blank must follow.
 /// - The byte 0xFF stands in a word only as `\xff`; sent as it is, it is left out, as the model does
 ///   (where it is the number that means "no byte").
 ///
 /// # Errors
 ///
-/// [`ProtocolError::UnbalancedQuotes`] if the line ends inside quotes. What was appended before
-/// stays.
+/// [`ProtocolError::UnbalancedQuotes`] if the line ends inside quotes, or a word does not end where it
+/// must. What was appended before stays.
 pub(crate) fn split(
     line: &[u8],
+    quotes_end_words: bool,
     spans: &mut Vec<Span>,
     bytes: &mut Vec<u8>,
 ) -> Result<(), ProtocolError> {
     let mut rest = line;
     while let Some(start) = rest.iter().position(|byte| !number::is_blank(*byte)) {
         let word_start = bytes.len();
-        rest = take_word(&rest[start..], bytes)?;
+        rest = take_word(&rest[start..], quotes_end_words, bytes)?;
         spans.push(Span::new(word_start, bytes.len()));
     }
     Ok(())
 }
 
 /// Appends the word at the start of `rest` to `word` and returns what comes after it.
-fn take_word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
+fn take_word<'a>(
+    mut rest: &'a [u8],
+    quotes_end_words: bool,
+    word: &mut Vec<u8>,
+) -> Result<&'a [u8], ProtocolError> {
     while let [first, tail @ ..] = rest {
         rest = match first {
             b'"' => take_double_quoted(tail, word)?,
@@ -46,6 +51,12 @@ fn take_word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], Pro
                 tail
             }
         };
+        if quotes_end_words && matches!(first, b'"' | b'\'') {
+            return match rest.first() {
+                Some(byte) if !number::is_blank(*byte) => Err(ProtocolError::UnbalancedQuotes),
+                _ => Ok(rest),
+            };
+        }
     }
     Ok(rest)
 }
@@ -175,10 +186,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn where_a_quote_ends_a_word_nothing_may_follow_it() {
+        let split_up = |line| split_as(line, true);
+        for line in [&b"\"a\"b"[..], b"'a''b'", b"\"\"\"a\"\"\""] {
+            let fault = Err(ProtocolError::UnbalancedQuotes);
+            assert_eq!(split_up(line), fault, "{line:?}");
+        }
+        let words = Ok(vec![b"ab".to_vec(), b"c".to_vec()]);
+        for line in [&b"\"ab\" c"[..], b"a\"b\"\t'c'", b"ab c"] {
+            assert_eq!(split_up(line), words, "{line:?}");
+        }
+    }
+
     fn split_up(line: &[u8]) -> Result<Vec<Vec<u8>>, ProtocolError> {
+        split_as(line, false)
+    }
+
+    fn split_as(line: &[u8], quotes_end_words: bool) -> Result<Vec<Vec<u8>>, ProtocolError> {
         let mut spans = Vec::new();
         let mut bytes = Vec::new();
-        split(line, &mut spans, &mut bytes)?;
+        split(line, quotes_end_words, &mut spans, &mut bytes)?;
         let request = crate::Request::new(&spans, &bytes);
         Ok(request.iter().map(<[u8]>::to_vec).collect())
     }

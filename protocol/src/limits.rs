@@ -14,6 +14,9 @@ pub struct Limits {
     /// is may send only [`Self::UNAUTHENTICATED_ARGS_MAX`] arguments of
     /// [`Self::UNAUTHENTICATED_BULK_BYTES_MAX`] bytes, and gets errors of its own beyond.
     pub authenticated: bool,
+    /// Whether a closing quote ends a word of an inline command, so that `"a"b` is an error, as in
+    /// Redis. Else the word goes on, as in Valkey.
+    pub quotes_end_words: bool,
 }
 
 impl Limits {
@@ -37,6 +40,7 @@ impl Limits {
             bulk_bytes_max,
             inline_bytes_max: Self::INLINE_BYTES_MAX,
             authenticated: true,
+            quotes_end_words: false,
         }
     }
 

@@ -110,6 +110,20 @@ impl<'a> ReplyWriter<'a> {
         self.line_end();
     }
 
+    /// A string of `len` bytes, which `append` adds to what it is given.
+    ///
+    /// # Panics
+    ///
+    /// If it adds more or less.
+    pub fn bulk_of(&mut self, len: usize, append: impl FnOnce(&mut Vec<u8>)) {
+        self.out.reserve(len + HEADER_BYTES_MAX + 2);
+        self.header(b'$', len);
+        let end = self.out.len() + len;
+        append(self.out);
+        assert_eq!(self.out.len(), end, "a string is as long as was said");
+        self.line_end();
+    }
+
     /// A number as a string, as where any other value could stand.
     #[inline]
     pub fn bulk_integer(&mut self, value: i64) {

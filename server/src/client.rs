@@ -105,6 +105,8 @@ pub struct Client {
     pub waiter: Option<WaiterId>,
     /// The gate holds its command.
     pub gated: bool,
+    /// The gate was opened for that command, whose turn comes soon.
+    pub is_let_go: bool,
     /// What it sent behind the command that waits, until its connection takes it back.
     pub(crate) backlog: Vec<u8>,
     /// The last command, if there is such a command.
@@ -135,12 +137,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that it takes, with commands that are not whole, run, wait or are queued, with replies
-    /// that have not left, and with room for the next ones.
+    /// The memory that it takes, with what it listens to, with commands that are not whole, run, wait or
+    /// are queued, with replies that have not left, and with room for the next ones.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.input_bytes
             + self.argument_bytes
+            + self.subscriptions.bytes
             + self.queued_bytes()
             + self.unsent_bytes()
             + self.out.capacity()
@@ -165,6 +168,11 @@ impl Client {
     /// Whether it listens to anything, which restricts it in RESP2.
     pub fn is_subscriber(&self) -> bool {
         !self.subscriptions.is_empty()
+    }
+
+    /// Whether others see it waiting: no more once the gate was opened for its command.
+    pub fn is_seen_blocked(&self) -> bool {
+        self.waiter.is_some() || (self.gated && !self.is_let_go)
     }
 
     /// Whether a command of its waits, for a key, a time or the gate.

@@ -140,8 +140,14 @@ impl State {
         let settings = self.config.settings();
         let is_from =
             |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
+        // What is not sent has no length.
+        let is_heard = |client: &Client| client.reply_mode == ReplyMode::On;
+        let reply_bytes = match self.clients.get(id).is_some_and(is_heard) {
+            true => bytes.reply,
+            false => 0,
+        };
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
-        let has_large_reply = is_from(bytes.reply, settings.reply_logged_from_bytes);
+        let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
@@ -158,10 +164,9 @@ impl State {
             let log = &mut self.logs.large_requests;
             log.push(logged, bytes.request as u64, settings.large_requests_max);
         }
-        // What is not sent is not large.
-        if has_large_reply && client.reply_mode == ReplyMode::On {
+        if has_large_reply {
             let log = &mut self.logs.large_replies;
-            log.push(logged, bytes.reply as u64, settings.large_replies_max);
+            log.push(logged, reply_bytes as u64, settings.large_replies_max);
         }
     }
 }
@@ -209,6 +214,9 @@ pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> 
     }
     if is(0, "hello") {
         return hello::is_secret(request, index);
+    }
+    if is(0, "acl") && is(1, "getuser") {
+        return index == 2;
     }
     let is_value = index >= 3 && index % 2 == 1 && request.len().is_multiple_of(2);
     is(0, "config") && is(1, "set") && is_value && config.is_secret(word(index - 1))

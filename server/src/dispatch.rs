@@ -81,18 +81,18 @@ pub(crate) fn execute(
             Step::Waits
         }
         Ok(Admitted::Abuse) => {
+            state.warn_of_http(id, now.mono);
             let client = state.clients.at(id);
-            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
             client.closing = true;
             // At once: not even what was asked before is answered any more.
             client.link.kill();
             Step::Done
         }
         Err((spec, error)) => {
-            state.stats.on_rejected(spec, &error);
-            refuse(state, id, spec, &error, &mut reply);
+            let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
-            if is_shown && let Some(spec) = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+            if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
             }
@@ -116,19 +116,21 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    error: &CommandError,
+    error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
         state.discard(id);
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
-        let error = CommandError::from(ClientError::ExecAbortedBecause(reason));
-        return reply.error(error.wire());
-    }
-    if aborts_transaction(error) {
+        ClientError::ExecAbortedBecause(reason).into()
+    } else {
+        error
+    };
+    if aborts_transaction(&error) {
         state.abort(id);
     }
+    state.stats.on_rejected(spec, &error);
     reply.error(error.wire());
 }
 
@@ -203,13 +205,7 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    let client = state.clients.at(id);
-    if client.tracking.is_some()
-        && spec.flags.has(Flags::READONLY)
-        && !spec.flags.has(Flags::RUNS_SCRIPT)
-    {
-        state.remember_keys(id, spec, request);
-    }
+    note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);
     }
@@ -225,6 +221,18 @@ pub(crate) fn run(
         state.log_if_large(id, spec, request, now, bytes);
     }
     step
+}
+
+/// Notes the keys of a command that reads, if its client tracks them. A script reads nothing itself: the
+/// commands do that it calls.
+#[inline]
+fn note_read(state: &mut State, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+    if state.clients.at(id).tracking.is_some()
+        && spec.flags.has(Flags::READONLY)
+        && !spec.flags.has(Flags::RUNS_SCRIPT)
+    {
+        state.remember_keys(id, spec, request);
+    }
 }
 
 /// Runs a command that a script calls.
@@ -259,12 +267,18 @@ pub(crate) fn run_in_script(
     if state.store.has_changes() {
         state.publish_events();
     }
-    if state.clients.at(id).tracking.is_some() && spec.flags.has(Flags::READONLY) {
-        state.remember_keys(id, spec, request);
-    }
+    note_read(state, id, spec, request);
     if !state.monitors.is_empty() {
+        // After SELECT it is another one.
+        let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
+    // What a script asks for was not sent.
+    let bytes = CallBytes {
+        request: 0,
+        reply: reply.bytes_since(mark),
+    };
+    state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
 }
 
@@ -313,7 +327,11 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
     let memory_max = state.config.settings().maxmemory_bytes;
-    if memory_max > 0 && flags.has(Flags::DENYOOM) && state.store.bytes() as u64 > memory_max {
+    if memory_max > 0
+        && state
+            .memory_for(flags)
+            .is_some_and(|used| used > memory_max)
+    {
         return refuse(CommandError::OutOfMemory);
     }
     if restricted {
@@ -337,6 +355,19 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         return Ok(Admitted::Queue(spec));
     }
     Ok(Admitted::Run(spec))
+}
+
+impl State {
+    /// What counts as used before a command that may add to it.
+    fn memory_for(&self, flags: Flags) -> Option<u64> {
+        let data = self.store.bytes();
+        if flags.has(Flags::DENYOOM) {
+            return Some(data as u64);
+        }
+        let is_redis = self.store.settings().compat == Compat::Redis;
+        let grows_client = is_redis && flags.has(Flags::GROWS_CLIENT);
+        grows_client.then(|| (data + self.pubsub.bytes + self.request_bytes) as u64)
+    }
 }
 
 /// Checks whether the caller may use the command at all, and whether there is one that is called so.
@@ -391,11 +422,13 @@ fn not_in_multi(name: &'static str, compat: Compat) -> CommandError {
     }
 }
 
-/// A missing password leaves a transaction as it was; so does, in Redis, what is not for transactions.
+/// A missing password leaves a transaction as it was; so do, in Redis, MULTI and WATCH.
 fn aborts_transaction(error: &CommandError) -> bool {
     !matches!(
         error,
-        CommandError::Client(ClientError::NoAuth | ClientError::NotInMultiOfRedis(_))
+        CommandError::Client(
+            ClientError::NoAuth | ClientError::NotInMultiOfRedis("multi" | "watch")
+        )
     )
 }
 

@@ -190,7 +190,7 @@ impl Engine {
     /// If it still waits, the connection is woken once there is something to give back.
     pub(crate) fn on_input_while_waiting(&self, id: ClientId, bytes: &[u8]) -> (Verdict, Vec<u8>) {
         self.with(|state, now| {
-            state.stats.bytes_in += bytes.len() as u64;
+            state.stats.on_read(bytes.len());
             let Some(client) = state.clients.get_mut(id) else {
                 return GONE;
             };
@@ -314,7 +314,7 @@ impl Engine {
         state.begin(now);
         serve::settle(state, now);
         self.run_resumed(state, now);
-        state.stats.bytes_in += received as u64;
+        state.stats.on_read(received);
         let Some(client) = state.clients.get_mut(id) else {
             return Executed::GONE;
         };
@@ -540,7 +540,7 @@ impl State {
         self.store.set_now(now.unix());
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
-            self.expire_slice(now.wall);
+            self.expire_slice(now);
         }
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);

@@ -2,6 +2,7 @@
 
 use tailrace_protocol::BatchBounds;
 use tailrace_protocol::Limits;
+use tailrace_storage::Compat;
 
 use crate::client::ClientId;
 use crate::state::State;
@@ -11,24 +12,29 @@ use crate::state::State;
 pub(crate) struct InputLimits {
     pub(crate) authenticated: bool,
     pub(crate) bulk_bytes_max: usize,
+    quotes_end_words: bool,
 }
 
 impl InputLimits {
     pub(crate) fn of(state: &mut State, id: ClientId) -> Self {
         let settings = state.config.settings();
-        let bulk_bytes_max = settings.proto_max_bulk_len;
         Self {
+            bulk_bytes_max: settings.proto_max_bulk_len,
+            quotes_end_words: settings.compat == Compat::Redis,
             authenticated: state.clients.at(id).authenticated,
-            bulk_bytes_max,
         }
     }
 
     /// What its decoder takes.
     pub(crate) fn decoder(self) -> Limits {
-        if self.authenticated {
+        let limits = if self.authenticated {
             Limits::authenticated(self.bulk_bytes_max)
         } else {
             Limits::unauthenticated(self.bulk_bytes_max)
+        };
+        Limits {
+            quotes_end_words: self.quotes_end_words,
+            ..limits
         }
     }
 

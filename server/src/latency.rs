@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 
 use crate::spec::Flags;
@@ -125,15 +126,16 @@ impl State {
     }
 
     /// Removes some of the keys that are due.
-    pub(crate) fn expire_slice(&mut self, at: UnixMicros) {
-        if !self.latency.is_on() {
-            self.store.expire_due(EXPIRE_SLICE);
+    pub(crate) fn expire_slice(&mut self, now: Now) {
+        if self.store.next_expiry().is_none_or(|due| due > now.unix()) {
             return;
         }
         let from = self.clock.mono();
-        self.store.expire_due(EXPIRE_SLICE);
+        let removed = self.store.expire_due(EXPIRE_SLICE);
         let micros = self.micros_since(from);
-        self.latency.on_event("expire-cycle", micros, at);
+        self.stats.expire_micros += micros;
+        self.stats.full_expire_slices += u64::from(removed == EXPIRE_SLICE);
+        self.latency.on_event("expire-cycle", micros, now.wall);
     }
 }
 

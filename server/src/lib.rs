@@ -38,6 +38,7 @@ mod script;
 mod serve;
 mod server;
 pub mod server_info;
+mod sha256;
 mod sockets;
 pub mod spec;
 pub mod state;

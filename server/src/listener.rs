@@ -217,6 +217,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         subscriptions: Default::default(),
         waiter: None,
         gated: false,
+        is_let_go: false,
         backlog: Vec::new(),
         last_command: None,
         closing: false,

@@ -43,9 +43,18 @@ pub(crate) fn system_memory_bytes() -> Option<u64> {
 }
 
 /// How long the process has kept processors busy.
-#[expect(clippy::cast_precision_loss, reason = "the unit is 10 ms anyway")]
 pub(crate) fn processor_time() -> Option<ProcessorTime> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    read_processor_time("/proc/self/stat")
+}
+
+/// How long this thread has, which serves the clients unless there are others.
+pub(crate) fn thread_time() -> Option<ProcessorTime> {
+    read_processor_time("/proc/thread-self/stat")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the unit is 10 ms anyway")]
+fn read_processor_time(path: &str) -> Option<ProcessorTime> {
+    let stat = fs::read_to_string(path).ok()?;
     // The name of the program, in brackets, may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split(' ').skip(11);

@@ -52,6 +52,8 @@ pub struct Subscriptions {
     pub patterns: BTreeSet<Box<[u8]>>,
     /// Channels of shards by name.
     pub shards: BTreeSet<Box<[u8]>>,
+    /// The memory that all of them take, here and where they are looked up.
+    pub(crate) bytes: usize,
 }
 
 impl Subscriptions {
@@ -102,6 +104,8 @@ pub struct PubSub {
     pub patterns: Subscribers,
     /// Subscribers by channel of a shard.
     pub shards: Subscribers,
+    /// Invariant: those of all clients' [`Subscriptions`] added up.
+    pub(crate) bytes: usize,
 }
 
 impl PubSub {
@@ -128,11 +132,18 @@ impl PubSub {
     }
 }
 
+/// What a subscription takes: its name in the client's set and among all, the client in its list.
+const fn subscription_bytes(name: &[u8]) -> usize {
+    2 * (name.len() + size_of::<Box<[u8]>>()) + size_of::<Vec<ClientId>>() + size_of::<ClientId>()
+}
+
 impl State {
     /// Lets a client listen. Does nothing if it does already.
     pub(crate) fn subscribe(&mut self, id: ClientId, kind: Kind, name: &[u8]) {
-        let names = self.clients.at(id).subscriptions.of_kind(kind);
-        if names.insert(name.into()) {
+        let subscriptions = &mut self.clients.at(id).subscriptions;
+        if subscriptions.of_kind(kind).insert(name.into()) {
+            subscriptions.bytes += subscription_bytes(name);
+            self.pubsub.bytes += subscription_bytes(name);
             let table = self.pubsub.of_kind_mut(kind);
             table.entry(name.into()).or_default().push(id);
         }
@@ -140,10 +151,12 @@ impl State {
 
     /// Lets a client listen no longer. Does nothing if it did not.
     pub(crate) fn unsubscribe(&mut self, id: ClientId, kind: Kind, name: &[u8]) {
-        let names = self.clients.at(id).subscriptions.of_kind(kind);
-        if !names.remove(name) {
+        let subscriptions = &mut self.clients.at(id).subscriptions;
+        if !subscriptions.of_kind(kind).remove(name) {
             return;
         }
+        subscriptions.bytes -= subscription_bytes(name);
+        self.pubsub.bytes -= subscription_bytes(name);
         let table = self.pubsub.of_kind_mut(kind);
         if let Some(clients) = table.get_mut(name) {
             clients.retain(|&subscriber| subscriber != id);

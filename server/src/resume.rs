@@ -116,6 +116,7 @@ fn run_held(state: &mut State, held: Held, now: Now) {
         return;
     };
     client.gated = false;
+    client.is_let_go = false;
     client.argument_bytes = 0;
     let mut out = std::mem::take(&mut client.out);
     let request = request.as_request();

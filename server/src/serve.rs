@@ -64,6 +64,9 @@ pub(crate) fn settle(state: &mut State, now: Now) {
     }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
+        if let Some(client) = state.clients.get_mut(held.client) {
+            client.is_let_go = true;
+        }
         state.resumed.push_back(Resumed::Held(held));
     }
 }
@@ -74,6 +77,7 @@ fn react(state: &mut State, now: Now) {
         state.published = 0;
         let mut changes = std::mem::take(&mut state.changes);
         state.store.take_changes(&mut changes);
+        put_leaving_first(&mut changes);
         let mut signalled: Vec<(usize, Box<[u8]>)> = Vec::new();
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
@@ -92,6 +96,16 @@ fn react(state: &mut State, now: Now) {
         }
         state.changes = changes;
         serve_keys(state, &signalled, now);
+    }
+}
+
+/// A key leaves its old place before it comes to its new one, whatever the order of the events is.
+fn put_leaving_first(changes: &mut [Change]) {
+    for at in 1..changes.len() {
+        let leaves = matches!(changes[at].event, Event::RenameFrom | Event::MoveFrom);
+        if leaves && changes[at - 1].event == Event::New {
+            changes.swap(at - 1, at);
+        }
     }
 }
 
@@ -241,7 +255,12 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let over = match result {
         Ok(over) => over,
         Err(error) => {
-            state.stats.on_failed(parked.spec, &error);
+            match error {
+                CommandError::Client(ClientError::Unblocked) => {
+                    state.stats.on_rejected(Some(parked.spec), &error);
+                }
+                _ => state.stats.on_failed(parked.spec, &error),
+            }
             out.truncate(start);
             let version = state.clients.at(id).version;
             ReplyWriter::new(&mut out, version).error(error.wire());
@@ -260,6 +279,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    // Whoever is attempted next hears of it before a reply.
+    if state.store.has_changes() {
+        state.publish_events();
+    }
     if over {
         resume(state, id);
     }

@@ -1,5 +1,7 @@
 //! What this server is, as `INFO` and `HELLO` tell it.
 
+use std::hash::BuildHasher;
+
 use tailrace_storage::Compat;
 use tailrace_storage::UnixMicros;
 
@@ -13,6 +15,12 @@ pub(crate) const VALKEY_VERSION: &str = "9.1.2";
 pub(crate) const REDIS_VERSION_OF_VALKEY: &str = "7.2.4";
 /// The version of Redis whose behaviour this is with `compat redis`.
 pub(crate) const REDIS_VERSION: &str = "8.6.3";
+
+/// 16 hexadecimal digits that another version does not have.
+pub(crate) fn build_id() -> String {
+    let hash = foldhash::fast::FixedState::default().hash_one(VERSION);
+    format!("{hash:016x}")
+}
 
 /// Facts about the running server that do not change.
 #[derive(Clone, Debug)]

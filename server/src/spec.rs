@@ -212,6 +212,9 @@ impl Flags {
     /// Runs a script, which may say what it does. Not listed.
     pub const RUNS_SCRIPT: Self = Self(1 << 24);
 
+    /// Makes the server keep more for the client, which Redis refuses when memory is used up. Not listed.
+    pub const GROWS_CLIENT: Self = Self(1 << 24);
+
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[
         (Self::WRITE, "write"),

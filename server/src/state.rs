@@ -114,6 +114,8 @@ pub struct State {
     pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// When the log last said that a client speaks HTTP.
+    pub(crate) warned_of_http_at: Option<Instant>,
 }
 
 /// A command that waits, and for whom.
@@ -178,6 +180,7 @@ impl State {
             touched_bytes: 0,
             listening: None,
             set_log_level: None,
+            warned_of_http_at: None,
         }
     }
 
@@ -308,7 +311,7 @@ impl State {
         }
         client.active_at = now.mono;
         client.bytes_out += client.out.len() as u64;
-        self.stats.bytes_out += client.out.len() as u64;
+        self.stats.on_write(client.out.len());
         let link = Arc::clone(&client.link);
         let waiting = link.enqueue(&mut client.out);
         self.limit_output(id, waiting, now.mono);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use tailrace_storage::Instant;
 
+use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::histogram::Durations;
 use crate::rates::Rates;
@@ -22,8 +23,18 @@ pub struct Stats {
     pub commands: u64,
     /// Bytes received.
     pub bytes_in: u64,
+    /// How often something was received.
+    pub reads: u64,
     /// Bytes sent.
     pub bytes_out: u64,
+    /// How often something was sent.
+    pub writes: u64,
+    /// How long keys were removed that were due, in microseconds.
+    pub expire_micros: u64,
+    /// How often that ended before all were removed.
+    pub full_expire_slices: u64,
+    /// Wrong passwords. These are not forgotten by a reset.
+    pub refused_passwords: u64,
     /// Clients that let too many replies wait.
     pub output_limit_disconnections: u64,
     /// Clients that sent too much ahead.
@@ -78,7 +89,10 @@ impl Stats {
     /// Begins again. What is to be counted stays as it was.
     pub(crate) fn reset(&mut self) {
         let keeps_durations = self.by_command.keeps_durations;
-        *self = Self::default();
+        *self = Self {
+            refused_passwords: self.refused_passwords,
+            ..Self::default()
+        };
         self.by_command.keeps_durations = keeps_durations;
     }
 
@@ -90,6 +104,18 @@ impl Stats {
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
         }
+    }
+
+    /// A client sent something.
+    pub(crate) fn on_read(&mut self, bytes: usize) {
+        self.bytes_in += bytes as u64;
+        self.reads += u64::from(bytes > 0);
+    }
+
+    /// Something is sent to a client.
+    pub(crate) fn on_write(&mut self, bytes: usize) {
+        self.bytes_out += bytes as u64;
+        self.writes += u64::from(bytes > 0);
     }
 
     /// A script answered an error, which may be that of a command and counted already. What others
@@ -116,6 +142,9 @@ impl Stats {
     }
 
     fn on_error(&mut self, error: &CommandError) {
+        if matches!(error, CommandError::Client(ClientError::WrongPassword)) {
+            self.refused_passwords += 1;
+        }
         self.count_error(&error.wire());
     }
 

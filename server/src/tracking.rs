@@ -24,6 +24,7 @@ use tailrace_storage::Rng;
 
 use self::broadcast::Prefixes;
 pub(crate) use self::table::ReadKeys;
+use crate::args::Args;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::spec::Spec;
@@ -203,6 +204,9 @@ impl State {
     pub(crate) fn remember_keys(&mut self, id: ClientId, spec: &Spec, request: Request<'_>) {
         let tracking = self.clients.at(id).tracking.as_deref();
         if !tracking.is_some_and(Tracking::remembers) {
+            return;
+        }
+        if spec.name == "xread" && !has_streams(request) {
             return;
         }
         let Some(keys) = spec.keys_of(request) else {
@@ -421,3 +425,21 @@ fn write_push(reply: &mut ReplyWriter<'_>, keys: &[u8]) {
 const CHANNEL: &[u8] = b"__redis__:invalidate";
 /// Keys forgotten at a time when the limit was lowered by far, so that nobody waits long for the lock.
 const FORGOTTEN_AT_ONCE: usize = 1_000;
+/// Whether an `XREAD` names streams with an ID for each. One that does not is an error, and the model looks
+/// at its options here, where COMMAND GETKEYS only looks for a word.
+fn has_streams(request: Request<'_>) -> bool {
+    let mut args = Args::new(request, 1);
+    loop {
+        let skipped = if args.keyword("block") || args.keyword("count") {
+            1
+        } else if args.keyword("group") {
+            2
+        } else if args.keyword("noack") {
+            0
+        } else {
+            break;
+        };
+        args.by_ref().take(skipped).for_each(drop);
+    }
+    args.keyword("streams") && !args.is_empty() && args.len().is_multiple_of(2)
+}

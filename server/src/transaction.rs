@@ -138,16 +138,20 @@ impl State {
     }
 
     /// Notes that a key changed, for those who watch it. What they queued and what else they watch
-    /// does not matter any more.
+    /// does not matter any more, and is forgotten; but when a whole database changes, the reference goes through what
+    /// is watched, and so leaves that as it is.
     pub(crate) fn break_watches(&mut self, db: usize, key: &[u8], event: Event) {
         let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
+        let is_of_all = matches!(event, Event::Flushed | Event::SwappedOut | Event::SwappedIn);
         for id in self.watch_list.watchers(db, key).to_vec() {
             let watches = &self.clients.at(id).watches;
             let was_alive = watches.keys.get(&(db, Box::from(key)));
             if only_goes && was_alive == Some(&false) {
                 continue;
             }
-            self.unwatch(id);
+            if !is_of_all {
+                self.unwatch(id);
+            }
             let client = self.clients.at(id);
             client.watches.broken = true;
             if let Some(transaction) = &mut client.transaction {

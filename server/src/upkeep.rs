@@ -96,6 +96,16 @@ impl State {
         exceeds
     }
 
+    /// Says in the log that a client speaks HTTP, but not for each of many: nobody is to fill the log.
+    pub(crate) fn warn_of_http(&mut self, id: ClientId, now: Instant) {
+        let is_due = |warned_at| now > warned_at + HTTP_WARNING_PAUSE;
+        if self.warned_of_http_at.is_none_or(is_due) {
+            self.warned_of_http_at = Some(now);
+            let client = self.clients.at(id);
+            tracing::warn!("closing {client}, which speaks HTTP: a web page may be behind it");
+        }
+    }
+
     fn kill_for_output(&mut self, id: ClientId) {
         let client = self.clients.at(id);
         tracing::warn!("closing {client}, for which more than client-output-buffer-limit waits");
@@ -139,6 +149,8 @@ fn after_seconds(since: Instant, seconds: u64) -> Instant {
 
 /// Replies up to this never count against a limit: the reference has a fixed buffer for them.
 pub(crate) const FREE_OUTPUT_BYTES: usize = 16 * 1_024;
+/// How long nothing more is said of clients that speak HTTP; the reference's time.
+const HTTP_WARNING_PAUSE: Millis = Millis(60_000);
 /// How much more may wait for a client that has yet to authenticate.
 const UNAUTHENTICATED_OUTPUT_BYTES_MAX: usize = 1_024;
 /// What is not worth a look: no limit can be set below it.

@@ -3,6 +3,7 @@
 use crate::claim::ClaimShown;
 use crate::id::StreamId;
 use crate::log::Log;
+use crate::lookup::Lookup;
 use crate::pending::{ConsumerIndex, IdleFilter, PendingEntry, RunFacts, Verdict, Visitor};
 use crate::stream::{NoGroup, Stream};
 use crate::time::{Millis, UnixMillis};
@@ -55,6 +56,7 @@ impl Stream {
             let (consumer, consumer_created) = group.see(consumer, now);
             let mut scan = Scan {
                 log,
+                lookup: log.lookup(),
                 consumer,
                 idle: IdleFilter {
                     now,
@@ -86,6 +88,7 @@ impl Stream {
 
 struct Scan<'a> {
     log: &'a Log,
+    lookup: Lookup<'a>,
     consumer: ConsumerIndex,
     idle: IdleFilter,
     shown: ClaimShown,
@@ -126,7 +129,7 @@ impl Visitor for Scan<'_> {
             return Verdict::Stop;
         }
         self.scans_left -= 1;
-        if !self.log_is_whole && !self.log.contains(entry.id) {
+        if !self.log_is_whole && !self.lookup.contains(entry.id) {
             self.count_left -= 1;
             self.deleted.push(entry.id);
             return Verdict::Remove;

@@ -25,6 +25,10 @@ pub enum Event {
     KeyMiss,
     /// A stream was about to be replaced by something else; what did it follows.
     Overwritten,
+    /// A value took the place of another one (only where Redis is followed); what did it follows.
+    Replaced,
+    /// The other value was of another type (only where Redis is followed); what did it follows.
+    TypeChanged,
     /// An entry was appended.
     Xadd,
     /// Entries were trimmed.
@@ -109,6 +113,10 @@ pub enum EventClass {
     New,
     /// A read was in vain.
     KeyMiss,
+    /// A value took the place of another one.
+    Replaced,
+    /// A value took the place of one of another type.
+    TypeChanged,
     /// Nobody is notified.
     Silent,
 }
@@ -120,6 +128,8 @@ impl Event {
         Some(match self {
             Self::New => "new",
             Self::KeyMiss => "keymiss",
+            Self::Replaced => "overwritten",
+            Self::TypeChanged => "type_changed",
             Self::Xadd => "xadd",
             Self::Xtrim => "xtrim",
             Self::Xdel => "xdel",
@@ -148,12 +158,35 @@ impl Event {
         })
     }
 
+    /// Whether this is one change, as the reference counts what a file would have to be told. Of others
+    /// it counts something else, or nothing.
+    const fn is_counted(self) -> bool {
+        !matches!(
+            self,
+            Self::New
+                | Self::KeyMiss
+                | Self::Overwritten
+                | Self::Replaced
+                | Self::TypeChanged
+                | Self::Xtrim
+                | Self::Xdel
+                | Self::Expired
+                | Self::RenameTo
+                | Self::MoveTo
+                | Self::Flushed
+                | Self::SwappedOut
+                | Self::SwappedIn
+        )
+    }
+
     /// Returns the kind of this event.
     #[must_use]
     pub const fn class(self) -> EventClass {
         match self {
             Self::New => EventClass::New,
             Self::KeyMiss => EventClass::KeyMiss,
+            Self::Replaced => EventClass::Replaced,
+            Self::TypeChanged => EventClass::TypeChanged,
             Self::Xadd
             | Self::Xtrim
             | Self::Xdel
@@ -193,6 +226,8 @@ impl Event {
         !matches!(
             self,
             Self::KeyMiss
+                | Self::Replaced
+                | Self::TypeChanged
                 | Self::Xsetid
                 | Self::XgroupCreate
                 | Self::XgroupCreateconsumer
@@ -244,6 +279,8 @@ impl Event {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     list: Vec<Change>,
+    /// How many there were, recorded or not.
+    count: u64,
     /// How often each key is observed, by database.
     observed: Vec<BTreeMap<Box<[u8]>, u32>>,
     record_all: bool,
@@ -255,9 +292,27 @@ impl Changes {
     /// Writes down an event if its key is observed or everything is recorded.
     #[inline]
     pub(crate) fn record(&mut self, db: usize, key: &[u8], event: Event) {
+        self.count += u64::from(event.is_counted());
         if self.recording {
             self.record_if_wanted(db, key, event);
         }
+    }
+
+    /// Counts changes that are no event, or that are many in one.
+    #[inline]
+    pub(crate) fn count_more(&mut self, count: u64) {
+        self.count += count;
+    }
+
+    /// Does not count an event of the last change, which is part of another one.
+    #[inline]
+    pub(crate) fn count_as_part(&mut self) {
+        self.count -= 1;
+    }
+
+    /// Returns how many changes there were.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
     /// Writes down an event that only those are interested in who asked for everything.

@@ -53,6 +53,10 @@ pub enum ClaimShown {
 pub struct Claimed {
     /// What was claimed, in the order asked for. The log has all of it.
     pub ids: Vec<StreamId>,
+    /// How many entries left the pending list because they had left the log.
+    pub dropped: u64,
+    /// Whether the group's last delivered ID is a higher one now.
+    pub has_moved: bool,
     /// Whether the consumer is new.
     pub consumer_created: bool,
 }
@@ -74,19 +78,28 @@ impl Stream {
         now: UnixMillis,
     ) -> Result<Claimed, NoGroup> {
         self.with_group(group, |log, group| {
+            let has_moved = group.last_delivered < claim.last_id;
             group.last_delivered = group.last_delivered.max(claim.last_id);
             let (consumer, consumer_created) = group.see(consumer, now);
+            let mut dropped = 0;
             let ids = claim
                 .ids
                 .iter()
                 .copied()
-                .filter(|&id| group.claim_entry(log, id, consumer, claim, now))
+                .filter(|&id| {
+                    let before = group.pending.len();
+                    let is_claimed = group.claim_entry(log, id, consumer, claim, now);
+                    dropped += u64::from(group.pending.len() < before);
+                    is_claimed
+                })
                 .collect::<Vec<_>>();
             if !ids.is_empty() {
                 group.note_active(consumer, now);
             }
             Claimed {
                 ids,
+                dropped,
+                has_moved,
                 consumer_created,
             }
         })

@@ -4,6 +4,7 @@ use crate::group::Group;
 use crate::id::StreamId;
 use crate::lag::Counters;
 use crate::log::Log;
+use crate::lookup::Lookup;
 use crate::pending::{ConsumerIndex, PendingEntry, RunFacts, Verdict, Visitor};
 use crate::stream::{NoGroup, Stream};
 use crate::time::UnixMillis;
@@ -109,7 +110,7 @@ impl Stream {
         self.with_group(group, |log, group| {
             let (consumer, consumer_created) = group.see(consumer, now);
             let mut reading = Rereading {
-                log,
+                log: log.lookup(),
                 consumer,
                 now,
                 left: count_max.min(group.pending.count_of(consumer)),
@@ -184,7 +185,7 @@ impl Group {
 
 /// Delivers entries of a consumer once more.
 struct Rereading<'a> {
-    log: &'a Log,
+    log: Lookup<'a>,
     consumer: ConsumerIndex,
     now: UnixMillis,
     /// Entries that may still be listed.

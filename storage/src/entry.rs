@@ -11,6 +11,7 @@ pub struct Entry<'a> {
     field_count: usize,
     /// The names that the node shares among its entries, or none when they lie between the values.
     names: Option<&'a [u8]>,
+    templates: &'a [u8],
     body: &'a [u8],
 }
 
@@ -19,6 +20,7 @@ impl<'a> Entry<'a> {
     pub(crate) const fn sharing_names(
         id: StreamId,
         names: &'a [u8],
+        templates: &'a [u8],
         field_count: usize,
         body: &'a [u8],
     ) -> Self {
@@ -26,6 +28,7 @@ impl<'a> Entry<'a> {
             id,
             field_count,
             names: Some(names),
+            templates,
             body,
         }
     }
@@ -37,6 +40,7 @@ impl<'a> Entry<'a> {
             id,
             field_count,
             names: None,
+            templates: &[],
             body,
         }
     }
@@ -59,7 +63,7 @@ impl<'a> Entry<'a> {
     #[inline]
     #[must_use]
     pub const fn fields(&self) -> Fields<'a> {
-        Fields::new(self.names, self.body, self.field_count)
+        Fields::new(self.names, self.templates, self.body, self.field_count)
     }
 }
 

@@ -6,10 +6,14 @@
 //! ```text
 //! 00..=7f  text of 0..=127 bytes      c0..=c7  number in 1..=8 bytes, sign included
 //! 80..=bf  the number 0..=63          c8, c9   text with its length in 2, 4 bytes
-//! ca..=ff  the number 64..=13887, its high bits in the tag and the low eight behind it
+//! cc..=ff  the number 64..=13375, its high bits in the tag and the low eight behind it
 //! ```
+//!
+//! Where there are templates of values, two more tags are among those of values: `ca` for what the template is, and `cb`
+//! for a text that is packed by it.
 
 use crate::listpack_size;
+use crate::pack::Packed;
 
 /// A name or a value: text that is a canonical 64-bit integer is kept as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +31,37 @@ impl<'a> Part<'a> {
     }
 }
 
+/// A value of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// In one piece.
+    Part(Part<'a>),
+    /// In pieces.
+    Packed(Packed<'a>),
+}
+
 /// Walks over the fields of an entry; see [`crate::Entry::fields`].
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     /// The names that the node shares among its entries, or none when they lie between the values.
     names: Option<&'a [u8]>,
+    /// The values that others may be packed by; empty where none is.
+    templates: &'a [u8],
     body: &'a [u8],
     left: usize,
 }
 
 impl<'a> Fields<'a> {
     #[inline]
-    pub(crate) const fn new(names: Option<&'a [u8]>, body: &'a [u8], count: usize) -> Self {
+    pub(crate) const fn new(
+        names: Option<&'a [u8]>,
+        templates: &'a [u8],
+        body: &'a [u8],
+        count: usize,
+    ) -> Self {
         Self {
             names,
+            templates,
             body,
             left: count,
         }
@@ -48,13 +69,18 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = (Part<'a>, Part<'a>);
+    type Item = (Part<'a>, Text<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let name = take(self.names.as_mut().unwrap_or(&mut self.body));
-        let value = take(&mut self.body);
+        let value = if self.templates.is_empty() {
+            Text::Part(take(&mut self.body))
+        } else {
+            let template = take(&mut self.templates);
+            take_by(&mut self.body, template)
+        };
         Some((name, value))
     }
 
@@ -89,6 +115,21 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8]) -> Part<'a> {
     };
     *rest = tail;
     part
+}
+
+/// Takes a value that may be packed by a template.
+pub(crate) fn take_by<'a>(rest: &mut &'a [u8], template: Part<'a>) -> Text<'a> {
+    match (rest.split_first(), template) {
+        (Some((&AS_TEMPLATE, tail)), _) => {
+            *rest = tail;
+            Text::Part(template)
+        }
+        (Some((&PACKED, tail)), Part::Bytes(text)) => {
+            *rest = tail;
+            Text::Packed(Packed::take(rest, text))
+        }
+        _ => Text::Part(take(rest)),
+    }
 }
 
 /// Whether the shared names are those of these fields (name, value, name, value ...), which are as many.
@@ -245,7 +286,11 @@ const WIDE: u8 = 0xc0;
 const WIDE_LAST: u8 = 0xc7;
 const TEXT_LEN_16: u8 = 0xc8;
 const TEXT_LEN_32: u8 = 0xc9;
-const MIDDLE: u8 = 0xca;
+/// Stands for a value that is its template.
+pub(crate) const AS_TEMPLATE: u8 = 0xca;
+/// Stands before a value that is packed by its template.
+pub(crate) const PACKED: u8 = 0xcb;
+const MIDDLE: u8 = 0xcc;
 const MIDDLE_FIRST: u16 = 64;
 const MIDDLE_MAX: u16 = MIDDLE_FIRST + u16::from_be_bytes([0xff - MIDDLE, 0xff]);
 
@@ -279,8 +324,8 @@ mod tests {
             (63, 1),
             (64, 2),
             (999, 2),
-            (13_887, 2),
-            (13_888, 3),
+            (13_375, 2),
+            (13_376, 3),
             (-1, 2),
             (-128, 2),
             (-129, 3),

@@ -10,6 +10,8 @@ use crate::node::NodeLimits;
 use crate::radix;
 use crate::range::Position;
 use crate::range::Range;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// The entries of a stream, in the order of their IDs.
 ///
@@ -80,7 +82,8 @@ impl Log {
         }
         let bytes_before = slot.node.bytes();
         slot.node.append(id, fields, text_bytes);
-        self.node_bytes += slot.node.bytes() - bytes_before;
+        // It may be less: offsets that become wide leave behind what they had to spare.
+        self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
         self.len += 1;
     }
 
@@ -113,6 +116,17 @@ impl Log {
         node.losses.before = std::mem::take(&mut self.lost_at_end);
         self.node_bytes += node.bytes();
         self.nodes.push_back(Slot { base, node });
+        if let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
+            self.pack(index);
+        }
+    }
+
+    /// Packs a node that is not among the newest any more.
+    fn pack(&mut self, index: usize) {
+        let node = &mut self.nodes[index].node;
+        let bytes_before = node.bytes();
+        node.pack();
+        self.node_bytes = self.node_bytes - bytes_before + node.bytes();
     }
 
     /// Deletes an entry, and says whether there was one.
@@ -237,19 +251,7 @@ impl Log {
     /// Nodes that lie between are not looked into.
     #[must_use]
     pub fn count(&self, from: StreamId, to: StreamId, max: u64) -> u64 {
-        let (mut start, end) = self.bounds(from, to);
-        let mut count = 0;
-        while start < end && count < max {
-            let node = &self.nodes[start.node].node;
-            let slots_end = if start.node == end.node {
-                end.slot
-            } else {
-                node.slots()
-            };
-            count += node.live_among(start.slot..slots_end) as u64;
-            start = Position::start_of(start.node + 1);
-        }
-        count.min(max)
+        self.range(from, to).count_up_to(max)
     }
 
     /// Whether an ID from `from` to `to` may have been in the log once and have left it. Never false when one did.
@@ -291,7 +293,7 @@ impl Log {
     }
 
     /// Returns the position of the first entry, deleted or not, whose ID is not below this one.
-    fn seek(&self, id: StreamId) -> Position {
+    pub(crate) fn seek(&self, id: StreamId) -> Position {
         let index = self.node_of(id);
         match self.nodes.get(index) {
             Some(slot) if slot.base < id => Position {
@@ -308,11 +310,21 @@ impl Log {
         if self.last_slot_id().is_none_or(|last| last < id) {
             return self.nodes.len();
         }
-        let after = self.nodes.partition_point(|slot| slot.base <= id);
+        let after = partition_point_near(self.nodes.len(), self.guess(id), |index| {
+            self.nodes[index].base <= id
+        });
         match after.checked_sub(1) {
             Some(index) if self.nodes[index].node.last() >= id => index,
             _ => after,
         }
+    }
+
+    /// Returns about where the node of an ID is, as if time passed evenly over all nodes.
+    fn guess(&self, id: StreamId) -> usize {
+        let ends = self.nodes.front().zip(self.nodes.back());
+        ends.map_or(0, |(first, last)| {
+            guess(self.nodes.len(), first.base.ms, last.base.ms, id.ms)
+        })
     }
 
     fn find(&self, id: StreamId) -> Option<Position> {
@@ -366,6 +378,10 @@ impl Clone for Log {
     }
 }
 
+/// How many of the newest nodes are left as they are beside the one that grows: they are read most, by those who follow
+/// a stream, and a stream that is kept short never pays for packing.
+const PLAIN_NODES: usize = if cfg!(test) { 1 } else { 128 };
+
 /// Room for nodes that a log keeps when it shrinks.
 const SLOTS_KEPT: usize = 16;
 
@@ -373,6 +389,7 @@ const SLOTS_KEPT: usize = 16;
 mod tests {
     use super::*;
     use crate::fields::Part;
+    use crate::fields::Text;
 
     fn append(log: &mut Log, ms: u64, fields: &[&[u8]], limits: NodeLimits) {
         log.append(StreamId::new(ms, 0), fields.iter().copied(), limits);
@@ -398,9 +415,9 @@ mod tests {
         let entry = log.get(StreamId::new(5, 0)).unwrap();
         assert_eq!(entry.field_count(), 3);
         let expected = [
-            (Part::Bytes(b"b"), Part::Int(1)),
-            (Part::Bytes(b"a"), Part::Bytes(b"")),
-            (Part::Bytes(b"b"), Part::Bytes(b"01")),
+            (Part::Bytes(b"b"), Text::Part(Part::Int(1))),
+            (Part::Bytes(b"a"), Text::Part(Part::Bytes(b""))),
+            (Part::Bytes(b"b"), Text::Part(Part::Bytes(b"01"))),
         ];
         assert!(entry.fields().eq(expected));
     }
@@ -467,6 +484,24 @@ mod tests {
         assert!(log.may_have_lost(StreamId::new(2, 0), StreamId::new(2, 5)));
     }
 
+    /// A node takes over the spare memory of the one before it. When its offsets no longer fit in two
+    /// bytes each, that goes, and the node takes less than before.
+    #[test]
+    fn an_entry_may_be_added_and_memory_given_back() {
+        let limits = NodeLimits {
+            bytes_max: 0,
+            entries_max: 1_000,
+        };
+        let mut log = filled(1_000, limits);
+        for (ms, bytes) in [(1_001, 40_000), (1_002, 10_000), (1_003, 20_000)] {
+            append(&mut log, ms, &[b"name", &vec![b'x'; bytes]], limits);
+        }
+        let bytes_before = log.bytes();
+        append(&mut log, 1_004, &[b"name", b"value"], limits);
+        assert!(log.bytes() < bytes_before);
+        log.check();
+    }
+
     #[test]
     fn deleted_entries_count_for_the_node_but_give_their_memory_back() {
         let limits = NodeLimits::default();
@@ -480,6 +515,33 @@ mod tests {
         assert!(log.bytes() * 4 < bytes_before, "{}", log.bytes());
         append(&mut log, 201, &[b"name", b"value"], limits);
         assert_eq!(log.node_count(), 3, "the second node had its 100 entries");
+    }
+
+    #[test]
+    fn long_values_that_are_alike_are_kept_once() {
+        let limits = NodeLimits::default();
+        let value = |ms: u64| format!("{}{ms:06}{}", "a".repeat(70), "z".repeat(200));
+        let mut log = Log::new();
+        for ms in 1..=1_000 {
+            let value = value(ms);
+            log.append(
+                StreamId::new(ms, 0),
+                [b"name".as_slice(), value.as_bytes()].into_iter(),
+                limits,
+            );
+        }
+        log.check();
+        assert!(log.bytes() < 1_000 * 80, "{}", log.bytes());
+        for entry in log.iter() {
+            let (_, text) = entry.fields().next().unwrap();
+            let mut out = Vec::new();
+            match text {
+                Text::Part(Part::Bytes(bytes)) => out.extend_from_slice(bytes),
+                Text::Part(Part::Int(number)) => panic!("{number}"),
+                Text::Packed(packed) => packed.append_to(&mut out),
+            }
+            assert_eq!(out, value(entry.id().ms).as_bytes());
+        }
     }
 
     #[test]

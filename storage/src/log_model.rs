@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::fields::Part;
+use crate::fields::Text;
 use crate::id::StreamId;
 use crate::log::Log;
 use crate::node::NodeLimits;
@@ -217,12 +218,21 @@ fn compare(log: &Log, model: &Model) {
         Part::Bytes(bytes) => bytes.to_vec(),
         Part::Int(number) => number.to_string().into_bytes(),
     };
+    let text = |text: Text<'_>| match text {
+        Text::Part(part) => own(part),
+        Text::Packed(packed) => {
+            let mut bytes = Vec::new();
+            packed.append_to(&mut bytes);
+            assert_eq!(bytes.len(), packed.len());
+            bytes
+        }
+    };
     let entries: Vec<_> = log
         .iter()
         .map(|entry| {
             let fields = entry.fields();
             assert_eq!(fields.len(), entry.field_count());
-            let texts: Texts = fields.flat_map(|(n, v)| [own(n), own(v)]).collect();
+            let texts: Texts = fields.flat_map(|(n, v)| [own(n), text(v)]).collect();
             (entry.id(), texts)
         })
         .collect();
@@ -275,6 +285,16 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// Texts that have much in common, as nodes pack them.
+fn long_text() -> impl Strategy<Value = Vec<u8>> {
+    ("[a-c]{0,3}", 0_usize..90, any::<u16>()).prop_map(|(word, len, number)| {
+        let filler =
+            "the quick brown fox jumps over the lazy dog, and again it jumps over the lazy dog ";
+        let filler = &filler[..len.min(filler.len())];
+        format!("{{\"word\":\"{word}\",\"filler\":\"{filler}\",\"number\":{number}}}").into_bytes()
+    })
+}
+
 fn fields() -> impl Strategy<Value = Texts> {
     let fixed_names = prop::collection::vec(text(), 2).prop_map(|values| {
         let names = [b"name".to_vec(), b"7".to_vec()];
@@ -286,7 +306,15 @@ fn fields() -> impl Strategy<Value = Texts> {
     });
     let any_names = prop::collection::vec((text(), text()), 1..4)
         .prop_map(|pairs| pairs.into_iter().flat_map(|(n, v)| [n, v]).collect());
-    prop_oneof![3 => fixed_names, 1 => any_names]
+    let alike = (long_text(), text()).prop_map(|(long, short)| {
+        let names = [b"name".to_vec(), b"7".to_vec()];
+        names
+            .into_iter()
+            .zip([long, short])
+            .flat_map(|(n, v)| [n, v])
+            .collect()
+    });
+    prop_oneof![3 => fixed_names, 1 => any_names, 4 => alike]
 }
 
 fn op() -> impl Strategy<Value = Op> {

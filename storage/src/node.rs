@@ -1,7 +1,7 @@
 //! A run of entries, packed.
 //!
 //! ```text
-//! data: names of the first entry | entry | entry | ...
+//! data: names of the first entry | templates of their values, if there are any | entry | entry | ...
 //! entry: header | ms | seq | value, value ...                       if its names are the first entry's
 //!        header | ms | seq | n | value, value ...                   if its names are set n - 1 of the node's
 //!        header | ms | seq | 0 | count | name, value, name, value ...   if it shares its names with no other
@@ -9,7 +9,13 @@
 //! ```
 //!
 //! `ms` is counted from the node's first ID; so is `seq` within the first ID's millisecond, and else it is itself.
-//! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one.
+//! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one. Once no
+//! more entries are to come, long values are packed; see `pack.rs`.
+
+mod packing;
+
+use self::packing::Packing;
+use std::num::NonZeroU32;
 
 use crate::entry::Entry;
 use crate::entry::EntryHead;
@@ -18,6 +24,8 @@ use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
 use crate::offsets::Offsets;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// When a node is full. Zero means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +54,8 @@ pub(crate) struct Node {
     last: StreamId,
     data: Vec<u8>,
     offsets: Offsets,
+    /// Where the templates of values begin, if values are packed. They end where the first entry begins.
+    templates_at: Option<NonZeroU32>,
     /// Names of other entries, if there are any.
     names: Option<Box<Names>>,
     /// Fields of the first entry, whose names are at the front of the data.
@@ -81,6 +91,7 @@ impl Node {
             last: base,
             data: buffers.data,
             offsets: buffers.offsets,
+            templates_at: None,
             names: None,
             name_count: 0,
             added: 0,
@@ -235,6 +246,29 @@ impl Node {
         self.losses.unmarked = true;
     }
 
+    /// Packs the values of entries that have the first one's names, if much is won by it.
+    pub(crate) fn pack(&mut self) {
+        if self.templates_at.is_some() {
+            return;
+        }
+        let Some(packed) = Packing::of(self) else {
+            return;
+        };
+        self.dead_bytes = short(packed.dead_bytes);
+        self.templates_at = Some(packed.templates_at);
+        self.data = packed.data;
+        self.offsets = packed.offsets;
+    }
+
+    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    #[inline]
+    fn templates(&self) -> &[u8] {
+        match self.templates_at {
+            Some(at) => &self.data[at.get() as usize..],
+            None => &[],
+        }
+    }
+
     /// Gives spare memory up, since nothing will be added, and returns it for the next node.
     pub(crate) fn close(&mut self) -> Buffers {
         let exact = self.offsets.to_exact();
@@ -288,17 +322,8 @@ impl Node {
 
     /// Returns the first slot whose ID is not below this one.
     pub(crate) fn seek(&self, id: StreamId) -> usize {
-        let mut low = 0;
-        let mut high = self.slots();
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.id(middle) < id {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        let guess = guess(self.slots(), self.base.ms, self.last.ms, id.ms);
+        partition_point_near(self.slots(), guess, |index| self.id(index) < id)
     }
 
     /// Returns the ID of an entry, deleted or not.
@@ -325,10 +350,12 @@ impl Node {
         let id = head.id(self.base);
         let body = &self.data[span.start + len..span.end];
         if head.has_same_names() {
+            let count = self.name_count as usize;
             return Some(Entry::sharing_names(
                 id,
                 &self.data,
-                self.name_count as usize,
+                self.templates(),
+                count,
                 body,
             ));
         }
@@ -337,7 +364,7 @@ impl Node {
         Some(match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, count, body)
+                Entry::sharing_names(id, names, &[], count, body)
             }
             None => Entry::with_names(id, body),
         })
@@ -419,6 +446,6 @@ const LISTPACK_BYTES_MAX: usize = 1 << 30;
 const ID_ELEMENTS: usize = 3;
 const COUNT_BYTES_MAX: usize = 10;
 /// Fewer deleted bytes than this are not worth a rewrite of the node.
-const DEAD_BYTES_MIN: usize = 128;
+const DEAD_BYTES_MIN: usize = 64;
 /// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -10,7 +10,8 @@ mod walk;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::StreamId;
-use crate::run::{RUN_ENTRIES_MAX, Room, Run, Shrink, Slot};
+use crate::run::{RUN_ENTRIES_MAX, Room, Run, Shrink};
+use crate::slots::Slot;
 use crate::time::{Millis, UnixMillis};
 
 pub(crate) use walk::{RunFacts, Verdict, Visitor};
@@ -98,8 +99,8 @@ pub struct Pending {
     ///
     /// Invariant: holds exactly the IDs whose slot says [`Slot::MANY`].
     many: BTreeMap<StreamId, u64>,
-    /// Invariant: the capacities of all runs together.
-    slots_held: usize,
+    /// Invariant: what all runs hold together.
+    run_bytes: usize,
 }
 
 impl Pending {
@@ -124,7 +125,7 @@ impl Pending {
     /// Takes an entry out.
     pub fn remove(&mut self, id: StreamId) -> Option<PendingEntry> {
         let (run, at) = self.locate(id)?;
-        let slot = self.runs[run].slots()[at];
+        let slot = self.runs[run].slots().get(at);
         let entry = self.decode(&slot);
         self.runs[run].kill(at);
         self.count_out(&slot);
@@ -136,7 +137,7 @@ impl Pending {
     #[must_use]
     pub fn get(&self, id: StreamId) -> Option<PendingEntry> {
         let (run, at) = self.locate(id)?;
-        Some(self.decode(&self.runs[run].slots()[at]))
+        Some(self.decode(&self.runs[run].slots().get(at)))
     }
 
     /// The entries that the filter admits, lowest ID first. Passes over whole runs that hold none.
@@ -149,14 +150,14 @@ impl Pending {
                 filter.consumer.is_none_or(|of| run.may_hold(of.0))
                     && filter.idle.admits(run.oldest())
             })
-            .flat_map(move |run| &run.slots()[run.seek(filter.from)..])
+            .flat_map(move |run| run.slots().iter_from(run.seek(filter.from)))
             .take_while(move |slot| slot.id <= filter.to)
             .filter(move |slot| {
                 slot.is_live()
                     && filter.consumer.is_none_or(|of| of.0 == slot.consumer)
                     && filter.idle.admits(slot.delivered_at)
             })
-            .map(|slot| self.decode(slot))
+            .map(|slot| self.decode(&slot))
     }
 
     /// Number of entries.
@@ -180,21 +181,21 @@ impl Pending {
     /// The lowest ID.
     #[must_use]
     pub fn first_id(&self) -> Option<StreamId> {
-        let slots = self.runs.front()?.slots();
-        slots.iter().find(|slot| slot.is_live()).map(|s| s.id)
+        let mut slots = self.runs.front()?.live_slots();
+        slots.next().map(|slot| slot.id)
     }
 
     /// The highest ID.
     #[must_use]
     pub fn last_id(&self) -> Option<StreamId> {
-        let slots = self.runs.back()?.slots();
-        slots.iter().rfind(|slot| slot.is_live()).map(|s| s.id)
+        let mut slots = self.runs.back()?.live_slots();
+        slots.next_back().map(|slot| slot.id)
     }
 
     /// Memory held, without the value itself.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.slots_held * size_of::<Slot>()
+        self.run_bytes
             + self.runs.capacity() * size_of::<Run>()
             + self.counts.capacity() * size_of::<u64>()
             + self.many.len() * MANY_ENTRY_BYTES
@@ -209,7 +210,7 @@ impl Pending {
             run.check();
             assert!(last < Some(run.first()), "runs overlap");
             last = Some(run.last());
-            for slot in run.slots().iter().filter(|slot| slot.is_live()) {
+            for slot in run.live_slots() {
                 counts[slot.consumer as usize] += 1;
                 if slot.deliveries == Slot::MANY {
                     assert!(self.many.contains_key(&slot.id));
@@ -220,8 +221,8 @@ impl Pending {
         assert_eq!(counts, self.counts);
         assert_eq!(counts.iter().sum::<u64>(), self.len as u64);
         assert_eq!(many, self.many.len());
-        let held = self.runs.iter().map(Run::capacity).sum::<usize>();
-        assert_eq!(held, self.slots_held);
+        let held = self.runs.iter().map(Run::bytes).sum::<usize>();
+        assert_eq!(held, self.run_bytes);
     }
 
     /// Inserts an ID that is not above all others: a claim by force, or a group that was set back.
@@ -229,13 +230,18 @@ impl Pending {
         let run = self.run_of(entry.id).unwrap_or(0);
         let place = self.runs[run].find(entry.id);
         if let Ok(at) = place {
-            let old = self.runs[run].slots()[at];
+            let old = self.runs[run].slots().get(at);
             let replaced = old.is_live().then(|| self.decode(&old));
             if old.is_live() {
                 self.count_out(&old);
             }
             let slot = self.count_in(entry);
-            self.runs[run].replace(at, slot);
+            self.change(run, |run| {
+                run.replace(at, slot);
+                if old.is_live() && old.delivered_at == run.oldest() {
+                    run.tighten();
+                }
+            });
             return replaced;
         }
         let slot = self.count_in(entry);
@@ -288,7 +294,7 @@ impl Pending {
     fn tidy(&mut self, run: usize) -> Tidied {
         let current = &self.runs[run];
         if current.live() == 0 {
-            self.slots_held -= current.capacity();
+            self.run_bytes -= current.bytes();
             self.runs.remove(run);
             return Tidied::Gone;
         }
@@ -304,23 +310,23 @@ impl Pending {
             return Tidied::Kept;
         }
         if let Some(next) = self.runs.remove(run) {
-            self.slots_held -= next.capacity();
+            self.run_bytes -= next.bytes();
             self.change(run - 1, |run| run.absorb(&next));
         }
         Tidied::Gone
     }
 
-    /// Works on a run and keeps `slots_held` right.
+    /// Works on a run and keeps `run_bytes` right.
     fn change<T>(&mut self, run: usize, work: impl FnOnce(&mut Run) -> T) -> T {
         let run = &mut self.runs[run];
-        self.slots_held -= run.capacity();
+        self.run_bytes -= run.bytes();
         let result = work(run);
-        self.slots_held += run.capacity();
+        self.run_bytes += run.bytes();
         result
     }
 
     fn add_run(&mut self, at: usize, run: Run) {
-        self.slots_held += run.capacity();
+        self.run_bytes += run.bytes();
         self.runs.insert(at, run);
     }
 
@@ -335,7 +341,11 @@ impl Pending {
     fn locate(&self, id: StreamId) -> Option<(usize, usize)> {
         let run = self.run_of(id)?;
         let at = self.runs[run].find(id).ok()?;
-        self.runs[run].slots()[at].is_live().then_some((run, at))
+        self.runs[run]
+            .slots()
+            .get(at)
+            .is_live()
+            .then_some((run, at))
     }
 
     /// Counts an entry that comes in and encodes it.
@@ -385,7 +395,7 @@ impl Clone for Pending {
         let runs = self.runs.clone();
         Self {
             // The copies of the runs hold no more memory than they need.
-            slots_held: runs.iter().map(Run::capacity).sum(),
+            run_bytes: runs.iter().map(Run::bytes).sum(),
             runs,
             len: self.len,
             counts: self.counts.clone(),

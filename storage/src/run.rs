@@ -6,6 +6,7 @@
 //! saves, and tight again whenever the run is gone through anyway.
 
 use crate::id::StreamId;
+use crate::slots::{Slot, Slots};
 use crate::time::UnixMillis;
 
 /// Most entries in a run: small enough to search and to move within a microsecond, large enough
@@ -18,36 +19,12 @@ const FIRST_SLOTS: usize = 4;
 /// Runs shorter than this are not worth compacting.
 const COMPACT_ENTRIES_MIN: usize = 32;
 
-/// One pending entry as it lies in a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    pub(crate) id: StreamId,
-    pub(crate) delivered_at: UnixMillis,
-    /// The index of the consumer, or [`Slot::DEAD`].
-    pub(crate) consumer: u32,
-    /// How often it was delivered, or [`Slot::MANY`].
-    pub(crate) deliveries: u32,
-}
-
-const _: () = assert!(size_of::<Slot>() == 32);
-
-impl Slot {
-    /// Marks a slot whose entry has left. It keeps its ID, so that the run stays searchable.
-    pub(crate) const DEAD: u32 = u32::MAX;
-    /// The count does not fit and is kept beside the runs.
-    pub(crate) const MANY: u32 = u32::MAX;
-
-    pub(crate) fn is_live(&self) -> bool {
-        self.consumer != Self::DEAD
-    }
-}
-
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     /// A copy of the first slot's ID, so that the directory is searched without going there.
     first: StreamId,
-    slots: Vec<Slot>,
+    slots: Slots,
     oldest: UnixMillis,
     consumers: u64,
     live: u32,
@@ -56,14 +33,13 @@ pub(crate) struct Run {
 impl Run {
     /// Makes a run that has room for a few entries, or for as many as a run may have.
     pub(crate) fn new(slot: Slot, room: Room) -> Self {
-        let mut slots = Vec::with_capacity(match room {
+        let room = match room {
             Room::Few => FIRST_SLOTS,
             Room::Full => RUN_ENTRIES_MAX,
-        });
-        slots.push(slot);
+        };
         Self {
             first: slot.id,
-            slots,
+            slots: Slots::new(slot, room),
             oldest: slot.delivered_at,
             consumers: Self::bit(slot.consumer),
             live: 1,
@@ -84,34 +60,31 @@ impl Run {
         let at = self.seek(slot.id);
         self.grow();
         self.slots.insert(at, slot);
-        self.first = self.slots[0].id;
+        self.first = self.slots.id(0);
         self.live += 1;
         self.cover(slot);
     }
 
-    /// Replaces the slot with the same ID, living or dead.
+    /// Replaces the slot with the same ID, living or dead. The summary may get loose.
     pub(crate) fn replace(&mut self, at: usize, slot: Slot) {
-        let old = self.slots[at];
+        let old = self.slots.get(at);
         debug_assert_eq!(old.id, slot.id);
-        self.slots[at] = slot;
+        self.slots.set(at, slot);
         self.live += u32::from(!old.is_live());
         self.cover(slot);
-        if old.is_live() && old.delivered_at == self.oldest && slot.delivered_at > self.oldest {
-            self.tighten();
-        }
     }
 
     /// Marks the entry at this place as gone.
     pub(crate) fn kill(&mut self, at: usize) {
-        debug_assert!(self.slots[at].is_live());
-        self.slots[at].consumer = Slot::DEAD;
+        debug_assert!(self.slots.get(at).is_live());
+        self.slots.kill(at);
         self.live -= 1;
     }
 
     /// Makes the bounds of the summary exact.
     pub(crate) fn tighten(&mut self) {
         let (mut oldest, mut consumers) = (UnixMillis(u64::MAX), 0);
-        for slot in self.slots.iter().filter(|slot| slot.is_live()) {
+        for slot in self.live_slots() {
             oldest = oldest.min(slot.delivered_at);
             consumers |= Self::bit(slot.consumer);
         }
@@ -121,8 +94,8 @@ impl Run {
     /// Drops dead slots, and the memory they took if `shrink` says so.
     pub(crate) fn compact(&mut self, shrink: Shrink) {
         debug_assert!(self.live > 0);
-        self.slots.retain(Slot::is_live);
-        self.first = self.slots[0].id;
+        self.slots.retain_live();
+        self.first = self.slots.id(0);
         if shrink == Shrink::ToFit {
             self.slots.shrink_to_fit();
         }
@@ -132,14 +105,16 @@ impl Run {
     /// Cuts the run in two halves and returns the upper one.
     pub(crate) fn split(&mut self) -> Self {
         let middle = self.slots.len() / 2;
-        let mut slots = Vec::with_capacity(RUN_ENTRIES_MAX);
-        slots.extend_from_slice(&self.slots[middle..]);
+        let mut slots = Slots::new(self.slots.get(middle), RUN_ENTRIES_MAX);
+        for slot in self.slots.iter_from(middle + 1) {
+            slots.push(slot);
+        }
         self.slots.truncate(middle);
 
         let live = count_live(&slots);
         self.live -= live;
         let mut upper = Self {
-            first: slots[0].id,
+            first: slots.id(0),
             slots,
             oldest: self.oldest,
             consumers: self.consumers,
@@ -153,7 +128,9 @@ impl Run {
     /// Takes over the slots of the run behind it.
     pub(crate) fn absorb(&mut self, next: &Self) {
         debug_assert!(next.first > self.last());
-        self.slots.extend(next.slots.iter().filter(|s| s.is_live()));
+        for slot in next.live_slots() {
+            self.slots.push(slot);
+        }
         self.live += next.live;
         self.oldest = self.oldest.min(next.oldest);
         self.consumers |= next.consumers;
@@ -161,7 +138,12 @@ impl Run {
 
     /// The place of an ID, living or dead, or where it would belong.
     pub(crate) fn find(&self, id: StreamId) -> Result<usize, usize> {
-        self.slots.binary_search_by(|slot| slot.id.cmp(&id))
+        let at = self.seek(id);
+        if at < self.slots.len() && self.slots.id(at) == id {
+            Ok(at)
+        } else {
+            Err(at)
+        }
     }
 
     /// The place of the first slot that is not below `id`.
@@ -169,7 +151,7 @@ impl Run {
         if id <= self.first {
             return 0;
         }
-        self.slots.partition_point(|slot| slot.id < id)
+        self.slots.seek(id)
     }
 
     /// Whether so many slots are dead that they should go.
@@ -204,7 +186,7 @@ impl Run {
 
     /// No ID here is above this one.
     pub(crate) fn last(&self) -> StreamId {
-        self.slots.last().map_or(self.first, |slot| slot.id)
+        self.slots.id(self.slots.len() - 1)
     }
 
     /// Living entries.
@@ -216,28 +198,33 @@ impl Run {
     pub(crate) fn live_from(&self, at: usize) -> usize {
         match at {
             0 => self.live(),
-            _ => count_live(&self.slots[at..]) as usize,
+            _ => self.slots.live_from(at),
         }
     }
 
     /// All slots, living and dead.
-    pub(crate) fn slots(&self) -> &[Slot] {
+    pub(crate) fn slots(&self) -> &Slots {
         &self.slots
     }
 
-    /// Slots that memory is held for.
-    pub(crate) fn capacity(&self) -> usize {
-        self.slots.capacity()
+    /// The living ones.
+    pub(crate) fn live_slots(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
+        self.slots.iter_from(0).filter(Slot::is_live)
+    }
+
+    /// The bytes of memory held, beside the value itself.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.bytes()
     }
 
     /// Panics if the run contradicts itself.
     pub(crate) fn check(&self) {
-        assert!(self.slots.is_sorted_by(|a, b| a.id < b.id));
+        assert!(self.slots.iter_from(0).is_sorted_by(|a, b| a.id < b.id));
         assert!(self.slots.len() <= RUN_ENTRIES_MAX);
-        assert_eq!(self.first, self.slots[0].id);
+        assert_eq!(self.first, self.slots.id(0));
         assert_eq!(self.live, count_live(&self.slots));
         assert!(self.live > 0, "an empty run was kept");
-        for slot in self.slots.iter().filter(|slot| slot.is_live()) {
+        for slot in self.live_slots() {
             assert!(self.oldest <= slot.delivered_at);
             assert!(self.may_hold(slot.consumer));
         }
@@ -281,6 +268,6 @@ pub(crate) enum Shrink {
     ToFit,
 }
 
-fn count_live(slots: &[Slot]) -> u32 {
-    slots.iter().map(|slot| u32::from(slot.is_live())).sum()
+fn count_live(slots: &Slots) -> u32 {
+    u32::try_from(slots.live_from(0)).expect("a run has few slots")
 }

@@ -28,7 +28,7 @@ use crate::rng::Rng;
 use crate::stream::Stream;
 use crate::strings::StringValue;
 use crate::time::UnixMillis;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 /// Everything that a server stores.
 ///
@@ -83,6 +83,8 @@ pub struct Stats {
     pub misses: u64,
     /// Keys that were removed because they were due.
     pub expired: u64,
+    /// Those of them that nobody had asked for.
+    pub expired_unasked: u64,
 }
 
 impl Store {
@@ -177,6 +179,13 @@ impl Store {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns how many changes the data has seen, as the reference counts them for its file: an entry that
+    /// was added, claimed or acknowledged is one, and so is a key that was set, deleted or flushed.
+    #[must_use]
+    pub const fn change_count(&self) -> u64 {
+        self.changes.count()
     }
 
     /// Returns the counters.
@@ -331,6 +340,23 @@ impl Store {
             self.changes.record(db, key, Event::Overwritten);
         }
         at
+    }
+
+    /// Says that what is under a key now took the place of something, as Redis does. `old` is what that was.
+    fn record_replaced(&mut self, db: usize, key: &[u8], old: Option<ValueKind>, new: ValueKind) {
+        if let Some(old) = old
+            && self.settings.compat == Compat::Redis
+        {
+            self.changes.record_for_all(db, key, Event::Replaced);
+            if old != new {
+                self.changes.record_for_all(db, key, Event::TypeChanged);
+            }
+        }
+    }
+
+    /// Returns the type of a key that [`Store::locate`] found or not.
+    fn kind_at(&self, db: usize, found: Option<RecordIndex>) -> Option<ValueKind> {
+        found.map(|at| self.keyspaces[db].record(at).value().kind())
     }
 
     /// Adds a key that [`Store::locate`] did not find.

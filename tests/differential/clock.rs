@@ -49,10 +49,13 @@ pub(super) fn is_same_time(reference: i64, tailrace: i64, tolerance: i64) -> boo
             && reference.abs_diff(tailrace) <= tolerance.unsigned_abs())
 }
 
-/// Ids that the clock made, of the reference and of Tailrace: each pair is one symbol from the XADD on that made it.
+/// What the clock and the servers made, of the reference and of Tailrace: each pair is one symbol.
 #[derive(Default)]
 pub(super) struct Ids {
+    /// Ids of entries, from the XADD on that made them.
     pairs: BTreeSet<(Vec<u8>, Vec<u8>)>,
+    /// Words that were said in the same place.
+    said: BTreeSet<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Ids {
@@ -69,18 +72,61 @@ impl Ids {
         self.pairs.contains(&pair)
     }
 
-    /// Puts the ids of Tailrace's command into an error that repeats those of the reference's.
-    pub(super) fn translate(&self, reply: &mut Value, reference: &Words, tailrace: &Words) {
+    /// Notes what the clock made in two exchanges.
+    pub(super) fn note_made(&mut self, reference: &Exchange, tailrace: &Exchange) {
+        if is(&reference.words, 0, "XADD") {
+            for (one, two) in reference.replies.iter().zip(&tailrace.replies) {
+                self.are_same(&reference.words, one.text(), two.text());
+            }
+        }
+    }
+
+    /// Puts the words of Tailrace's command into an error that repeats those of the reference's.
+    pub(super) fn translate(reply: &mut Value, reference: &Words, tailrace: &Words) {
         let Value::Error(text) = reply else {
             return;
         };
-        for pair in reference.iter().cloned().zip(tailrace.iter().cloned()) {
-            if self.pairs.contains(&pair)
-                && let Some(at) = text.windows(pair.0.len()).position(|found| found == pair.0)
+        for (one, two) in reference.iter().zip(tailrace) {
+            if one != two
+                && let Some(at) = text.windows(one.len()).position(|found| found == one)
             {
-                text.splice(at..at + pair.0.len(), pair.1);
+                text.splice(at..at + one.len(), two.iter().copied());
             }
         }
+    }
+
+    /// Notes where two commands differ that mean the same.
+    pub(super) fn note_said(&mut self, reference: &Words, tailrace: &Words) {
+        let pairs = reference
+            .iter()
+            .zip(tailrace)
+            .filter(|(one, two)| one != two);
+        self.said
+            .extend(pairs.map(|(one, two)| (one.clone(), two.clone())));
+    }
+
+    /// Whether two words of commands, as they are logged, mean the same.
+    pub(super) fn were_said(&self, reference: &[u8], tailrace: &[u8]) -> bool {
+        let pair = (reference.to_vec(), tailrace.to_vec());
+        self.said.contains(&pair) || self.pairs.contains(&pair)
+    }
+
+    /// Whether two lines of MONITOR say the same but for such words.
+    pub(super) fn say_the_same(&self, reference: &[u8], tailrace: &[u8]) -> bool {
+        let words = |line: &[u8]| -> Vec<Vec<u8>> {
+            let words = line.split(|byte| *byte == b' ');
+            let unquoted = |word: &[u8]| {
+                word.strip_prefix(b"\"")?
+                    .strip_suffix(b"\"")
+                    .map(<[u8]>::to_vec)
+            };
+            words
+                .map(|word| unquoted(word).unwrap_or_else(|| word.to_vec()))
+                .collect()
+        };
+        let (one, two) = (words(reference), words(tailrace));
+        let mut pairs = one.iter().zip(&two);
+        one.len() == two.len() && pairs.all(|(one, two)| one == two || self.were_said(one, two))
     }
 }
 

@@ -7,7 +7,7 @@
 //! | written | means |
 //! | --- | --- |
 //! | `WORD` | itself |
-//! | `$name` | one of the words of that name in `symbols.rs` |
+//! | `$name` | one of the words of that name in `symbols.rs`; `$filter` is a form itself |
 //! | `[ ... ]` | there or not |
 //! | `( ... \| ... )` | one of these |
 //! | `{ [ ... ] [ ... ] }` | some of these in any order, now and then one of them twice |
@@ -59,7 +59,7 @@ fn commands(form: &str) -> BoxedStrategy<Vec<Words>> {
 fn command(form: &str) -> Maker {
     let spaced = ["[", "]", "(", ")", "{", "}", "|"]
         .iter()
-        .fold(form.to_owned(), |form, mark| {
+        .fold(form.replace("$filter", symbols::FILTER), |form, mark| {
             form.replace(mark, &format!(" {mark} "))
         });
     let mut tokens = spaced.split_whitespace().peekable();

@@ -3,6 +3,8 @@
 use std::env;
 use std::fmt::Debug;
 use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use proptest::prelude::BoxedStrategy;
 use proptest::prelude::Strategy;
@@ -51,9 +53,12 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
         return super::skip();
     };
     let seed = number("TAILRACE_SEED", SEED);
-    let commands_min = number("TAILRACE_COMMANDS", COMMANDS) * mode.percent / 100 / 2;
-    let commands_min = commands_min.max(1);
-    for version in ["2", "3"] {
+    let chosen = env::var("TAILRACE_RESP").ok();
+    let is_chosen = |version: &&str| chosen.as_ref().is_none_or(|chosen| chosen == version);
+    let versions: Vec<&str> = ["2", "3"].into_iter().filter(is_chosen).collect();
+    let commands_min = number("TAILRACE_COMMANDS", COMMANDS) * mode.percent / 100;
+    let commands_min = (commands_min / versions.len() as u64).max(1);
+    for version in versions {
         let mut sides = Sides {
             reference: Side::new(
                 Box::new(Reference::start(&binary).unwrap()),
@@ -67,19 +72,59 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
         let mut found = String::new();
         let mut count = 0;
         let mut seeds = seed..;
+        let mut progress = Progress::new(mode.name, version);
         while said < commands_min && count < FOUND_MAX {
             let seed = seeds.next().expect("there is no end of numbers");
             let (commands, difference) = one(mode, &mut sides, seed);
             said += commands;
+            progress.show(said, seed);
             if let Some(story) = difference {
                 count += 1;
-                found += &format!(
+                let story = format!(
                     "RESP{version}, again: TAILRACE_SEED={seed} TAILRACE_COMMANDS=1\n{story}\n"
                 );
+                println!("{story}");
+                found += &story;
             }
         }
-        println!("{}: RESP{version}, seed {seed}, {said} commands", mode.name);
+        println!(
+            "{}: RESP{version}, seed {seed}, {said} commands in {} sequences",
+            mode.name, progress.sequences
+        );
         assert!(found.is_empty(), "\n{found}");
+    }
+}
+
+/// Says now and then how far a long run has come.
+struct Progress {
+    what: String,
+    begin: Instant,
+    sequences: u64,
+    shown: u64,
+}
+
+impl Progress {
+    fn new(name: &str, version: &str) -> Self {
+        Self {
+            what: format!("{name}: RESP{version}"),
+            begin: now(),
+            sequences: 0,
+            shown: 0,
+        }
+    }
+
+    fn show(&mut self, said: u64, seed: u64) {
+        self.sequences += 1;
+        let seconds = self.begin.elapsed().as_secs();
+        if seconds >= self.shown + PROGRESS_SECONDS {
+            self.shown = seconds;
+            println!(
+                "{}, seed {seed}: {said} commands, {} sequences, {} commands a second",
+                self.what,
+                self.sequences,
+                said / seconds
+            );
+        }
     }
 }
 
@@ -91,9 +136,10 @@ fn one<S: Debug + Sync>(mode: &Mode<S>, sides: &mut Sides, seed: u64) -> (u64, O
     if smallest.is_none() {
         return (commands, None);
     }
+    let begin = now();
     let mut is_smaller = tree.simplify();
     for _ in 0..SHRINKS_MAX {
-        if !is_smaller {
+        if !is_smaller || begin.elapsed() > SHRINK_TIME_MAX {
             break;
         }
         let (_, difference) = sides.play(mode, &tree.current());
@@ -105,6 +151,14 @@ fn one<S: Debug + Sync>(mode: &Mode<S>, sides: &mut Sides, seed: u64) -> (u64, O
         };
     }
     (commands, smallest)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how fast servers of the host's time are compared is measured by that time"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// What is made of a seed, whole at first.
@@ -172,9 +226,13 @@ fn number(name: &str, default: u64) -> u64 {
 const SEED: u64 = 1;
 const COMMANDS: u64 = 20_000;
 
+/// How often a long run tells how far it has come.
+const PROGRESS_SECONDS: u64 = 10;
 /// Differing sequences after which it is enough.
 const FOUND_MAX: usize = 8;
 /// Plays of one sequence where time spoils it.
 const PLAYS_MAX: usize = 5;
 /// Attempts to make one smaller.
 const SHRINKS_MAX: usize = 1_500;
+/// How long making one smaller may take: where a reply is missing, each attempt waits for it.
+const SHRINK_TIME_MAX: Duration = Duration::from_secs(60);

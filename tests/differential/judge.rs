@@ -13,10 +13,15 @@ use super::clock::Place;
 use super::grammar::Words;
 use super::talk::Exchange;
 use super::talk::is;
+use super::texts;
 
 /// The number of the first exchange that differs in a way that is not allowed.
 pub(super) fn first_difference(reference: &[Exchange], tailrace: &[Exchange]) -> Option<usize> {
     let mut judge = Judge::default();
+    // Before all else: what was held back is seen before its own reply comes.
+    for (reference, tailrace) in reference.iter().zip(tailrace) {
+        judge.ids.note_made(reference, tailrace);
+    }
     let pairs = reference.iter().zip(tailrace);
     let differing = pairs
         .into_iter()
@@ -29,6 +34,8 @@ pub(super) fn first_difference(reference: &[Exchange], tailrace: &[Exchange]) ->
 struct Judge {
     ids: Ids,
     facts: Facts,
+    /// Keys were to expire soon.
+    has_expired: bool,
     /// What each client has queued since MULTI.
     queued: BTreeMap<usize, Vec<Words>>,
 }
@@ -38,12 +45,19 @@ impl Judge {
         let words = &reference.words;
         self.facts.has_trimmed_by_id |=
             words.iter().any(|word| word.eq_ignore_ascii_case(b"MINID"));
-        self.facts.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        self.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        let is_met = ["SCAN", "RANDOMKEY", "KEYS"]
+            .iter()
+            .any(|name| is(words, 0, name));
+        self.facts.has_met_expired |= self.has_expired && (is_met || is(words, 0, "EXEC"));
+        self.facts.has_flushed_scripts |= is(words, 0, "SCRIPT") && is(words, 1, "FLUSH");
+        self.facts.has_waited |= words.iter().any(|word| word == b"BLOCK" || word == b"WAIT");
         self.facts.has_ids_of_clock |=
             is(words, 0, "XADD") && words.iter().any(|word| word == b"*");
+        self.ids.note_said(words, &tailrace.words);
         let mut one = allowed::in_order(words, &reference.replies);
         for reply in &mut one {
-            self.ids.translate(reply, words, &tailrace.words);
+            Ids::translate(reply, words, &tailrace.words);
         }
         let two = allowed::in_order(words, &tailrace.replies);
         let are_same = reference.client == tailrace.client
@@ -66,22 +80,26 @@ impl Judge {
         reference: &Value,
         tailrace: &Value,
     ) -> bool {
-        if is(words, 0, "EXEC")
-            && let (Value::Array(one), Value::Array(two)) = (reference, tailrace)
-            && let Some(queued) = self.queued.get(&client).cloned()
-        {
-            let nothing = vec![Vec::new()];
-            return one.len() == two.len()
-                && one.iter().zip(two).enumerate().all(|(at, (one, two))| {
-                    self.is_same(
-                        queued.get(at).unwrap_or(&nothing),
-                        Place::default(),
-                        one,
-                        two,
-                    )
-                });
+        let queued = match self.queued.get(&client) {
+            Some(queued) if is(words, 0, "EXEC") => queued.clone(),
+            _ => return self.is_same(words, Place::default(), reference, tailrace),
+        };
+        if self.is_same(words, Place::default(), reference, tailrace) {
+            return true;
         }
-        self.is_same(words, Place::default(), reference, tailrace)
+        // A command with several replies, as SUBSCRIBE is, moves those behind it out of their places.
+        let mut is_any = |at: usize, one: &Value, two: &Value| {
+            let own = queued.get(at).into_iter().chain(&queued);
+            let mut own = own.filter(|command| !command.is_empty());
+            own.any(|command| self.is_same(command, Place::default(), one, two))
+        };
+        match (reference, tailrace) {
+            (Value::Array(one), Value::Array(two)) => {
+                let mut pairs = one.iter().zip(two).enumerate();
+                one.len() == two.len() && pairs.all(|(at, (one, two))| is_any(at, one, two))
+            }
+            _ => is_any(0, reference, tailrace),
+        }
     }
 
     fn note_queued(&mut self, exchange: &Exchange) {
@@ -113,7 +131,14 @@ impl Judge {
                 clock::is_same_time(*one, *two, tolerance)
             }
             (Value::Bulk(one), Value::Bulk(two)) => {
-                self.ids.are_same(command, one, two) || one == two
+                one == two
+                    || self.ids.are_same(command, one, two)
+                    || (is_log(command) && self.ids.were_said(one, two))
+            }
+            (Value::Simple(_), Value::Simple(_)) => {
+                let said = texts::monitored(reference).zip(texts::monitored(tailrace));
+                reference == tailrace
+                    || said.is_some_and(|(one, two)| self.ids.say_the_same(one, two))
             }
             _ => reference == tailrace,
         };
@@ -150,6 +175,11 @@ impl Judge {
             self.is_same(command, place, one, two)
         })
     }
+}
+
+/// Whether a command shows what others were.
+fn is_log(command: &Words) -> bool {
+    is(command, 1, "GET") && (is(command, 0, "SLOWLOG") || is(command, 0, "COMMANDLOG"))
 }
 
 /// What is allowed to differ is allowed where it belongs and nowhere else.

@@ -7,6 +7,7 @@ use tailrace_tests::Value;
 use super::grammar::Words;
 use super::talk::Exchange;
 use super::talk::OBSERVER;
+use super::texts;
 
 /// Tells what was said up to the exchange of that number, and both replies to that.
 pub(super) fn story(reference: &[Exchange], tailrace: &[Exchange], differing: usize) -> String {
@@ -39,6 +40,9 @@ pub(super) fn story(reference: &[Exchange], tailrace: &[Exchange], differing: us
                     .expect("a text takes all");
             }
             show(&mut story, "tailrace", tailrace.get(at));
+            for line in texts::differing(exchange, tailrace.get(at)) {
+                writeln!(story, "--- {line}").expect("a text takes all");
+            }
         }
     }
     story

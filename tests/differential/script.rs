@@ -5,9 +5,11 @@ use proptest::prelude::BoxedStrategy;
 use proptest::prelude::Just;
 use proptest::prelude::Strategy;
 use proptest::prelude::any;
+use proptest::sample::subsequence;
 use proptest::strategy::Union;
 
 use super::families::setup;
+use super::families::tracking;
 use super::families::waiting;
 use super::grammar::Words;
 use super::grammar::one_of;
@@ -23,6 +25,14 @@ pub(super) enum Act {
     Unblock(usize, bool),
     /// The deadlines pass of all that wait for [`SHORT`].
     Deadlines,
+    /// Writes are held back from here on.
+    Pause,
+    /// They go on.
+    Unpause,
+    /// For a moment everything is held back, and these clients say something meanwhile.
+    Hush(Vec<(usize, Words)>),
+    /// Keys of these names expire, and nobody touches them.
+    Fade(Vec<Vec<u8>>),
 }
 
 /// How many clients there are. The last one is who makes things happen; it never waits.
@@ -38,8 +48,11 @@ pub(super) fn scripts() -> BoxedStrategy<Vec<Act>> {
     let waiter = || 0..actor;
     let wait = (waiter(), one_of(waiting::WAITING))
         .prop_map(|(client, commands)| Act::Say(client, commands));
+    let track = (waiter(), one_of(tracking::AMONG_OTHERS))
+        .prop_map(|(client, commands)| Act::Say(client, commands));
     let act = Union::new_weighted(vec![
         (40, wait.boxed()),
+        (10, track.boxed()),
         (50, say(waiting::ACTING).boxed()),
         (4, waiter().prop_map(Act::Leave).boxed()),
         (
@@ -49,11 +62,29 @@ pub(super) fn scripts() -> BoxedStrategy<Vec<Act>> {
                 .boxed(),
         ),
         (3, Just(Act::Deadlines).boxed()),
+        (3, Just(Act::Pause).boxed()),
+        (4, Just(Act::Unpause).boxed()),
+        (1, hush().prop_map(Act::Hush).boxed()),
+        (2, fade().prop_map(Act::Fade).boxed()),
     ]);
     let start = vec(say(setup::START), 0..=1);
     (start, vec(act, 1..ACTS_MAX))
         .prop_map(|(start, acts)| [start, acts].concat())
         .boxed()
+}
+
+/// Makes single commands of several clients, each its own.
+fn hush() -> BoxedStrategy<Vec<(usize, Words)>> {
+    let numbers: Vec<usize> = (0..CLIENTS - 1).collect();
+    let said = one_of(waiting::SINGLE).prop_map(|commands| commands.concat());
+    (subsequence(numbers, 1..=3).prop_shuffle(), vec(said, 3))
+        .prop_map(|(clients, said)| clients.into_iter().zip(said).collect())
+        .boxed()
+}
+
+fn fade() -> BoxedStrategy<Vec<Vec<u8>>> {
+    let names = ["s", "t", "u"].map(|name| name.as_bytes().to_vec());
+    subsequence(names.to_vec(), 1..=3).boxed()
 }
 
 const ACTS_MAX: usize = 40;

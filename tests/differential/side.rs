@@ -1,5 +1,6 @@
 //! One of the two servers, and the clients that talk to it.
 
+use std::mem;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -7,6 +8,8 @@ use tailrace_tests::Arrival;
 use tailrace_tests::Client;
 use tailrace_tests::Target;
 use tailrace_tests::Value;
+
+use super::texts;
 
 /// A server and its clients. These stay from one sequence to the next.
 pub(super) struct Side {
@@ -21,6 +24,12 @@ pub(super) struct Line {
     address: SocketAddr,
     client: Client,
     marks: u64,
+    /// What the server calls it.
+    id: String,
+    /// The address that others connect from who are not to be seen in what it monitors.
+    unseen: Option<SocketAddr>,
+    /// Where it connected from in this sequence, the present connection last.
+    locals: Vec<String>,
 }
 
 impl Side {
@@ -31,34 +40,94 @@ impl Side {
         clients: usize,
     ) -> Self {
         let address = target.address();
-        let mut side = Self {
-            control: Line::connect(address),
-            clients: (0..clients).map(|_| Line::connect(address)).collect(),
+        let mut control = Line::connect(address, None);
+        control.ask(&["HELLO", version]);
+        control.ask(&["CLIENT", "SETNAME", CONTROL]);
+        // Where keys are removed in turns, these are to come soon.
+        control.ask(&["CONFIG", "SET", "hz", "500"]);
+        let unseen = Some(control.client.local());
+        Self {
+            control,
+            clients: (0..clients)
+                .map(|_| Line::connect(address, unseen))
+                .collect(),
             target,
             version,
-        };
-        side.control.ask(&["HELLO", version]);
-        side.control.ask(&["CLIENT", "SETNAME", "control"]);
-        // Keys that have expired are removed when they are met, so that it does not matter when.
-        side.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
-        side
+        }
     }
 
     /// Empties the server and makes its clients as new.
     pub(super) fn reset(&mut self) {
-        self.control.ask(&["FLUSHALL"]);
-        let (name, value) = ("stream-node-max-entries", "100");
-        self.control.ask(&[
-            "CONFIG",
-            "SET",
-            name,
-            value,
-            "stream-node-max-bytes",
-            "4096",
-        ]);
+        self.control.say_lines(RESET);
+        self.control.mark();
+        self.control.until_mark();
         for line in &mut self.clients {
-            line.reset(self.version);
+            line.begin_reset(self.version);
         }
+        for line in &mut self.clients {
+            line.end_reset(self.version);
+        }
+        // What the clients did until they were as new does not count.
+        self.control.say_lines(&["CONFIG RESETSTAT"]);
+        self.control.mark();
+        self.control.until_mark();
+    }
+
+    /// The words for what a server calls its clients: `$client0` for the number of the first of them, `$address0`
+    /// for where it connects from, `$server` for where it connects to.
+    pub(super) fn resolved(&self, word: &[u8]) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(word).ok()?;
+        if text == "$server" {
+            return Some(self.target.address().to_string().into_bytes());
+        }
+        let at = |number: &str| {
+            number
+                .parse()
+                .ok()
+                .and_then(|at: usize| self.clients.get(at))
+        };
+        if let Some(number) = text.strip_prefix("$client") {
+            return Some(at(number)?.id.clone().into_bytes());
+        }
+        let line = at(text.strip_prefix("$address")?)?;
+        Some(line.client.local().to_string().into_bytes())
+    }
+
+    /// A reply with names in place of addresses, and logs without times: what two servers can have in common.
+    pub(super) fn readable(&self, value: Value) -> Value {
+        let named = |text: Vec<u8>| self.named(text);
+        let all = |parts: Vec<Value>| parts.into_iter().map(|part| self.readable(part)).collect();
+        match value {
+            Value::Simple(text) => Value::Simple(named(text)),
+            Value::Bulk(text) => Value::Bulk(named(text)),
+            Value::Verbatim(format, text) => Value::Verbatim(format, named(text)),
+            Value::Array(parts) => Value::Array(all(texts::logged(parts))),
+            Value::Push(parts) => Value::Push(all(parts)),
+            other => other,
+        }
+    }
+
+    fn named(&self, text: Vec<u8>) -> Vec<u8> {
+        // Only what is readable is about clients; the rest stays as it is.
+        let text = match String::from_utf8(text) {
+            Ok(text) if text.contains("127.0.0.1:") => text,
+            Ok(text) => return text.into_bytes(),
+            Err(bytes) => return bytes.into_bytes(),
+        };
+        let mut text = text.replace(&self.target.address().to_string(), "(server)");
+        for (at, line) in self.clients.iter().enumerate() {
+            for local in &line.locals {
+                text = text.replace(local, &format!("(client-{at})"));
+            }
+        }
+        text.into_bytes()
+    }
+
+    /// The clients that the server does not know any more, though nobody has told them.
+    pub(super) fn killed(&mut self) -> Vec<usize> {
+        let list = self.listed();
+        let is_gone = |at: &usize| !list.contains(&self.clients[*at].address_field());
+        (0..self.clients.len()).filter(is_gone).collect()
     }
 
     /// Lets time pass, more than a millisecond.
@@ -106,6 +175,21 @@ impl Side {
         number(&parts[0]) * 1_000 + number(&parts[1]) / 1_000
     }
 
+    /// Waits until all keys that are due are gone, though nobody touches them.
+    pub(super) fn fade(&mut self) {
+        self.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "1"]);
+        for _ in 0..LOOKS_FOR_KEYS {
+            self.pass(1);
+            let info = self.control.ask(&["INFO", "keyspace"]);
+            let info = String::from_utf8_lossy(info.as_ref().map_or(b"", Value::text)).into_owned();
+            let has_due = |line: &str| line.starts_with("db") && !line.contains("expires=0,");
+            if !info.lines().any(has_due) {
+                break;
+            }
+        }
+        self.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
+    }
+
     /// Unblocks a client if it is blocked.
     pub(super) fn unblock(&mut self, client: usize) {
         if let Some(listed) = self
@@ -124,39 +208,64 @@ pub(super) struct ListedClient {
 }
 
 impl Line {
-    fn connect(address: SocketAddr) -> Self {
-        Self {
-            address,
-            client: Client::connect(address).expect("the server accepts connections"),
-            marks: 0,
+    fn connect(address: SocketAddr, unseen: Option<SocketAddr>) -> Self {
+        let mut client = Client::connect(address).expect("the server accepts connections");
+        if let Some(unseen) = unseen {
+            client.ignore(unseen);
         }
+        let mut line = Self {
+            address,
+            locals: vec![client.local().to_string()],
+            client,
+            marks: 0,
+            id: String::new(),
+            unseen,
+        };
+        if let Some(Value::Integer(id)) = line.ask(&["CLIENT", "ID"]) {
+            line.id = id.to_string();
+        }
+        line
     }
 
     /// Leaves, and comes again as somebody new.
     pub(super) fn reconnect(&mut self, version: &str) {
-        *self = Self::connect(self.address);
+        let mut locals = mem::take(&mut self.locals);
+        *self = Self::connect(self.address, self.unseen);
         self.ask(&["HELLO", version]);
+        locals.append(&mut self.locals);
+        self.locals = locals;
     }
 
-    fn reset(&mut self, version: &str) {
-        let commands = [
+    fn begin_reset(&mut self, version: &str) {
+        let present = self.locals.split_off(self.locals.len() - 1);
+        self.locals = present;
+        self.marks = 0;
+        let hello = format!("HELLO {version}");
+        self.say_lines(&[
             "CLIENT REPLY ON",
             "RESET",
             "CLIENT SETINFO LIB-NAME ",
             "CLIENT SETINFO LIB-VER ",
             "CLIENT NO-TOUCH OFF",
             "CLIENT NO-EVICT OFF",
-        ];
-        let mut commands: Vec<Vec<&str>> = commands
-            .iter()
-            .map(|command| command.split(' ').collect())
-            .collect();
-        commands.push(vec!["HELLO", version]);
-        self.client.say_all(&commands);
+            "CLIENT IMPORT-SOURCE OFF",
+            &hello,
+        ]);
         self.mark();
+    }
+
+    fn end_reset(&mut self, version: &str) {
         if !matches!(self.until_mark(), Ending::Marked(_)) {
             self.reconnect(version);
         }
+    }
+
+    fn say_lines(&mut self, commands: &[&str]) {
+        let commands: Vec<Vec<&str>> = commands
+            .iter()
+            .map(|command| command.split(' ').collect())
+            .collect();
+        self.client.say_all(&commands);
     }
 
     /// Says one command and waits for what it is answered; `None` if nothing came.
@@ -194,6 +303,18 @@ impl Line {
         }
     }
 
+    /// All that came before the end of the connection.
+    pub(super) fn until_closed(&mut self) -> Ending {
+        let mut arrived = Vec::new();
+        loop {
+            match self.next(PATIENCE) {
+                Some(Arrival::Reply(value)) => arrived.push(value),
+                Some(Arrival::Closed) => return Ending::Closed(arrived),
+                None => return Ending::Silent(arrived),
+            }
+        }
+    }
+
     /// The next thing that arrives within `wait`.
     pub(super) fn next(&mut self, wait: Duration) -> Option<Arrival> {
         loop {
@@ -210,6 +331,11 @@ impl Line {
     /// Whether something has arrived, or does within `wait`; it can be taken later.
     pub(super) fn has_arrived(&mut self, wait: Duration) -> bool {
         self.client.poll(Some(wait))
+    }
+
+    /// Waits for the end of the connection, and whatever comes before it can be taken later.
+    pub(super) fn has_ended(&mut self) {
+        self.client.wait_for_end(PATIENCE);
     }
 
     /// The next thing that has arrived.
@@ -255,6 +381,37 @@ fn field<'a>(listed: &'a str, name: &str) -> &'a str {
         .find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
         .unwrap_or_default()
 }
+
+/// What the control connection is called.
+pub(super) const CONTROL: &str = "control";
+
+/// What makes a server as new. Keys that have expired are removed when they are met, so that it does not matter when.
+const RESET: &[&str] = &[
+    "CLIENT UNPAUSE",
+    "FLUSHALL",
+    "SCRIPT FLUSH SYNC",
+    "DEBUG SET-ACTIVE-EXPIRE 0",
+    "CONFIG SET stream-node-max-entries 100",
+    "CONFIG SET stream-node-max-bytes 4096",
+    "CONFIG SET notify-keyspace-events ",
+    "CONFIG SET maxmemory 0",
+    "CONFIG SET requirepass ",
+    // No command takes so long, or is so large, that a busy host would log it.
+    "CONFIG SET slowlog-log-slower-than 1000000000",
+    "CONFIG SET slowlog-max-len 10000",
+    "CONFIG SET commandlog-request-larger-than 1000000000",
+    "CONFIG SET commandlog-large-request-max-len 10000",
+    "CONFIG SET commandlog-reply-larger-than 1000000000",
+    "CONFIG SET commandlog-large-reply-max-len 10000",
+    "COMMANDLOG RESET slow",
+    "COMMANDLOG RESET large-request",
+    "COMMANDLOG RESET large-reply",
+    "LATENCY RESET",
+    "SCRIPT FLUSH",
+];
+
+/// Looks after which keys that are due are there to stay.
+const LOOKS_FOR_KEYS: usize = 1_000;
 
 /// How long a reply may take. A server that is silent for so long has lost it.
 const PATIENCE: Duration = Duration::from_secs(5);

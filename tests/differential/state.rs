@@ -10,12 +10,16 @@ use super::talk::OBSERVER;
 
 /// Asks for everything, and gives the questions with the answers.
 pub(super) fn seen(side: &mut Side) -> Vec<Exchange> {
-    let mut seen = ask(side, DATABASES.iter().flat_map(|db| database(db)).collect());
+    // First, since whoever asks for keys is counted.
+    let mut questions: Vec<Words> = COUNTED.iter().map(|question| words(question)).collect();
+    questions.extend(DATABASES.iter().flat_map(|db| database(db)));
+    let mut seen = ask(side, questions);
     let mut questions = Vec::new();
     for (index, db) in DATABASES.iter().enumerate() {
         questions.push(words(&["SELECT", db]));
         // SELECT, KEYS and DBSIZE are asked for each.
-        if let Some(Value::Array(keys)) = seen[index * 3 + 1].replies.first() {
+        let keys = &seen[COUNTED.len() + index * 3 + 1];
+        if let Some(Value::Array(keys)) = keys.replies.first() {
             let mut keys: Vec<&[u8]> = keys.iter().map(Value::text).collect();
             keys.sort_unstable();
             questions.extend(keys.into_iter().flat_map(key));
@@ -76,7 +80,7 @@ fn ask(side: &mut Side, questions: Vec<Words>) -> Vec<Exchange> {
         Ending::Marked(answers) => (answers, None),
         Ending::Closed(answers) | Ending::Silent(answers) => (answers, Some("no state")),
     };
-    let mut answers = answers.into_iter();
+    let mut answers = answers.into_iter().map(|answer| side.readable(answer));
     questions
         .into_iter()
         .map(|words| Exchange {
@@ -88,6 +92,18 @@ fn ask(side: &mut Side, questions: Vec<Words>) -> Vec<Exchange> {
         })
         .collect()
 }
+
+/// What the server counts and logs.
+const COUNTED: &[&[&str]] = &[
+    &["SLOWLOG", "GET", "-1"],
+    &["COMMANDLOG", "GET", "-1", "large-request"],
+    &["COMMANDLOG", "GET", "-1", "large-reply"],
+    &["INFO", "clients"],
+    &["INFO", "stats"],
+    &["INFO", "commandstats", "errorstats"],
+    &["INFO", "keyspace"],
+    &["CLIENT", "LIST"],
+];
 
 /// Those that are used.
 const DATABASES: [&str; 4] = ["0", "1", "2", "15"];

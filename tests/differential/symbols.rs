@@ -3,6 +3,10 @@
 //! There are few of each, so that commands meet each other's keys, entries, groups and consumers. A word that is
 //! there twice comes twice as often; shrinking goes to the first.
 
+use tailrace_server::COMMANDS;
+
+use super::families::scripts;
+
 /// The words of one name.
 ///
 /// # Panics
@@ -45,10 +49,42 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "channel" => "c d e ''",
         "channel_pattern" => "c* ? [cd] e *",
         "name" => "alice bob '' x",
+        "classes" => CLASSES,
+        "client" => "$client0 $client1 $client2 $client3",
+        "address" => "$address0 $address1 $address2 1.2.3.4:5",
+        "server" => "$server",
+        "command" => return commands(),
+        "cluster" => return cluster(),
+        "script" => return scripts(),
+        "sha" => return scripts::digests(),
         "bad" => BAD,
         _ => panic!("no words are named ${name}"),
     };
     listed.split(' ').map(word).collect()
+}
+
+/// The name of every command and subcommand, but of those with subcommands that are not there.
+fn commands() -> Vec<Vec<u8>> {
+    let names = COMMANDS.iter().flat_map(|command| {
+        let subcommands = command.subcommands.iter().map(|subcommand| subcommand.name);
+        subcommands.chain([command.name])
+    });
+    let names = names.filter(|name| !["acl", "module"].contains(name));
+    names.map(|name| name.as_bytes().to_vec()).collect()
+}
+
+fn scripts() -> Vec<Vec<u8>> {
+    let texts = scripts::TEXTS.iter();
+    texts.map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// The subcommands of CLUSTER that are refused where there is none.
+fn cluster() -> Vec<Vec<u8>> {
+    let commands = COMMANDS.iter().filter(|command| command.name == "cluster");
+    let names = commands.flat_map(|command| command.subcommands.iter());
+    names
+        .map(|subcommand| subcommand.short_name().as_bytes().to_vec())
+        .collect()
 }
 
 /// Long words have names, and `''` is the empty one.
@@ -66,6 +102,17 @@ fn word(listed: &str) -> Vec<u8> {
 
 /// Stands for the first, second ... id that the clock made in a sequence.
 pub(super) const MADE_BY_CLOCK: &str = "$clock";
+
+/// What stands for `$filter` in a form: by what CLIENT LIST and CLIENT KILL choose clients.
+pub(super) const FILTER: &str = "( ID $client | ID $client $client | NOT-ID $client | TYPE ( normal | pubsub | replica | slave | master | primary | nothing ) \
+    | NOT-TYPE ( pubsub | replica | slave | master | primary ) | USER ( default | nobody ) | NOT-USER default | ADDR $address | NOT-ADDR $address \
+    | LADDR ( $server | 1.2.3.4:5 ) | NOT-LADDR $server | IP ( 127.0.0.1 | ::1 | x ) | NOT-IP 127.0.0.1 | NAME $name \
+    | LIB-NAME $text | NOT-LIB-NAME $text | LIB-VER $text | NOT-LIB-VER $text | DB $db | NOT-DB $db \
+    | FLAGS ( N | P | x | d | O | b | Nx | Q ) | NOT-FLAGS ( N | P | x | Q ) | CAPA ( r | q ) | NOT-CAPA r \
+    | MAXAGE ( 100000 | abc | -1 ) | IDLE ( 100000 | abc | -1 ) | SKIPME ( yes | no | maybe ) )";
+
+/// Which keyspace events are published.
+const CLASSES: &str = "KEA KEA KEA KEAmn Kg Eg Et Kt$ AKE Ex Kx Em Kn '' K E A Q EKn$ d";
 
 const ID: &str = "1-1 1-1 1-2 1-2 1-3 1-50 1-100 1-101 1-150 2-1 2-1 2-2 3-1 1 2 3 4-0 5 0 0 0-0 0-1 1-0 7-7 $clock0 $clock1 \
     0-18446744073709551615 1-18446744073709551615 18446744073709551614-18446744073709551615 \

@@ -16,6 +16,7 @@ use super::side::Ending;
 use super::side::Side;
 use super::state;
 use super::symbols::MADE_BY_CLOCK;
+use super::texts;
 
 /// A command and what came of it.
 #[derive(Debug)]
@@ -37,12 +38,14 @@ pub(super) fn play(side: &mut Side, version: &'static str, steps: &[Step]) -> Ve
         version,
         is_queueing: [false; CLIENTS],
         passes_later: [false; CLIENTS],
+        kills_later: [false; CLIENTS],
         made_by_clock: Vec::new(),
         exchanges: Vec::new(),
     };
     for batch in batches(steps) {
         talk.batch(&batch);
     }
+    talk.hear_the_last();
     let Talk { mut exchanges, .. } = talk;
     exchanges.append(&mut state::seen(side));
     exchanges
@@ -55,6 +58,8 @@ struct Talk<'a> {
     is_queueing: [bool; CLIENTS],
     /// Which of them have queued something after which time is to pass.
     passes_later: [bool; CLIENTS],
+    /// Which of them have queued something that ends clients.
+    kills_later: [bool; CLIENTS],
     made_by_clock: Vec<Vec<u8>>,
     exchanges: Vec<Exchange>,
 }
@@ -74,6 +79,9 @@ impl Talk<'_> {
             // It would silence its own EXEC in the middle of the reply.
             commands.retain(|command| !(is(command, 0, "CLIENT") && is(command, 1, "REPLY")));
         }
+        if commands.is_empty() {
+            return;
+        }
         self.side.clients[client].say_all(&commands);
         if commands.iter().any(may_wait) {
             self.unblock(client);
@@ -86,7 +94,13 @@ impl Talk<'_> {
             self.side.clients[client].until_mark()
         };
         let turn = commands.last().map(is_turn).unwrap_or_default();
+        let kills = commands.iter().any(|command| is(command, 1, "KILL"));
         self.write_down(client, commands, ending);
+        if self.is_queueing[client] {
+            self.kills_later[client] |= kills;
+        } else if kills {
+            self.bury();
+        }
         match turn {
             Turn::Begin if self.last_reply_is_ok() => self.is_queueing[client] = true,
             Turn::End => {
@@ -94,9 +108,60 @@ impl Talk<'_> {
                 if mem::take(&mut self.passes_later[client]) {
                     self.side.pass(PASS_MS);
                 }
+                if mem::take(&mut self.kills_later[client]) {
+                    self.bury();
+                }
             }
             _ => {}
         }
+    }
+
+    /// Writes down which clients are not there any more, and lets others come for them.
+    fn bury(&mut self) {
+        for client in self.side.killed() {
+            let (values, ending) = match self.side.clients[client].until_closed() {
+                Ending::Marked(values) | Ending::Silent(values) => (values, None),
+                Ending::Closed(values) => (values, Some("the server closes the connection")),
+            };
+            self.note(client, "# (is killed)", values, ending);
+            self.side.clients[client].reconnect(self.version);
+            self.is_queueing[client] = false;
+        }
+    }
+
+    /// What has come for clients that said nothing since.
+    fn hear_the_last(&mut self) {
+        for client in 0..CLIENTS {
+            if self.is_queueing[client] {
+                continue;
+            }
+            self.side.clients[client].mark();
+            let (values, ending) = match self.side.clients[client].until_mark() {
+                Ending::Marked(values) => (values, None),
+                Ending::Closed(values) => (values, Some("the server closes the connection")),
+                Ending::Silent(values) => (values, Some("no reply")),
+            };
+            if !values.is_empty() || ending.is_some() {
+                self.note(client, "# (in the end)", values, ending);
+            }
+        }
+    }
+
+    fn note(
+        &mut self,
+        client: usize,
+        what: &str,
+        values: Vec<Value>,
+        ending: Option<&'static str>,
+    ) {
+        let readable = |value| self.side.readable(value);
+        self.exchanges.push(Exchange {
+            client,
+            words: vec![what.as_bytes().to_vec()],
+            is_late: false,
+            replies: values.into_iter().map(readable).collect(),
+            ending,
+        });
     }
 
     /// What was queued has not begun yet, so that time has to pass after EXEC.
@@ -127,12 +192,20 @@ impl Talk<'_> {
         };
         let mut values = values.into_iter();
         let count = commands.len();
+        let is_reply_of = |how: &str| is(&commands[0], 1, "REPLY") && is(&commands[0], 2, how);
+        // Nobody can tell what is whose while replies are off.
+        let silent = match () {
+            () if is_reply_of("OFF") => count - 1,
+            () if is_reply_of("SKIP") => 2.min(count - 1),
+            () => 0,
+        };
         for (at, words) in commands.into_iter().enumerate() {
             let is_last = at + 1 == count;
             let mut replies = Vec::new();
-            for value in values.by_ref() {
+            let has_own = at >= silent;
+            while let Some(value) = has_own.then(|| values.next()).flatten() {
                 let is_reply = !is_message(&value);
-                replies.push(value);
+                replies.push(self.side.readable(value));
                 if is_reply && !is_last {
                     break;
                 }
@@ -178,6 +251,9 @@ impl Talk<'_> {
                 let made = self.made_by_clock.get(number);
                 made.cloned().unwrap_or_else(|| b"1-1".to_vec())
             }
+            None if word.starts_with(b"$") => {
+                self.side.resolved(word).unwrap_or_else(|| word.clone())
+            }
             None => word.clone(),
         };
         command.iter().map(resolve).collect()
@@ -218,6 +294,7 @@ pub(super) fn is(command: &Words, at: usize, word: &str) -> bool {
 pub(super) fn is_message(value: &Value) -> bool {
     match value {
         Value::Push(_) => true,
+        Value::Simple(_) => texts::monitored(value).is_some(),
         Value::Array(parts) => {
             let kind = parts.first().map_or(&b""[..], Value::text);
             parts.len() >= 3 && (kind.ends_with(b"subscribe") || kind.ends_with(b"message"))

@@ -96,6 +96,21 @@ impl Client {
         !self.arrived.is_empty()
     }
 
+    /// Waits until the server has closed the connection, each time at most `wait`; all that came before can be taken.
+    pub fn wait_for_end(&mut self, wait: Duration) {
+        while !self.is_closed {
+            let len = self.input.len() + self.arrived.len();
+            if self.stream.set_read_timeout(Some(wait)).is_err() {
+                self.close();
+            }
+            self.read_available(false);
+            self.parse();
+            if self.input.len() + self.arrived.len() == len {
+                return;
+            }
+        }
+    }
+
     /// Whether the beginning of something has arrived whose end has not.
     pub fn is_within_reply(&self) -> bool {
         !self.input.is_empty() && !self.is_closed

@@ -8,6 +8,7 @@ mod ask;
 mod entries;
 mod facts;
 mod group;
+mod hostile;
 mod memory;
 mod pending;
 mod publish;
@@ -66,6 +67,14 @@ pub(crate) const ALL: &[&dyn Workload] = &[
     &memory::PENDING,
     &memory::XDEL,
     &start::START,
+    &hostile::QUIET,
+    &hostile::IDLE,
+    &hostile::HALF,
+    &hostile::PROMISE,
+    &hostile::DRIP,
+    &hostile::UNREAD,
+    &hostile::DEAF,
+    &hostile::NOISE,
 ];
 
 /// Something that both servers are asked to do.
@@ -77,6 +86,11 @@ pub(crate) trait Workload: Sync {
 
     /// Whether it starts servers of its own, so that a server that runs already cannot do it.
     fn starts_servers(&self) -> bool {
+        false
+    }
+
+    /// Whether it runs only if it is asked for by name: it is not about how fast a server is.
+    fn is_asked_for(&self) -> bool {
         false
     }
 

@@ -437,6 +437,7 @@ const UNAUTHENTICATED: Limits = Limits::unauthenticated(Limits::BULK_BYTES_MAX);
 
 /// Limits that random bytes reach.
 const SMALL: Limits = Limits {
+    quotes_end_words: false,
     args_max: 11,
     bulk_bytes_max: 20,
     inline_bytes_max: 12,

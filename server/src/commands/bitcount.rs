@@ -3,6 +3,7 @@
 //! Replies with how many bits of a string, or of a part of it, are set.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 use tailrace_storage::Digits;
 use tailrace_storage::count_bits;
 
@@ -27,6 +28,13 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Bitmap,
     summary: "Counts the bits of a string that are set.",
     since: "2.6.0",
+    history: &[
+        ("7.0.0", "Takes `BYTE` and `BIT`."),
+        (
+            "8.0.0",
+            "The end may be left out; it is the last byte then.",
+        ),
+    ],
     complexity: "O(N), N being the length of the part.",
     ..Spec::of(run)
 };
@@ -37,6 +45,9 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let key = args.bytes()?;
+    if args.len() == 1 && call.store().settings().compat == Compat::Redis {
+        return Err(CommandError::Syntax);
+    }
     let part = Part::parse(args)?;
 
     let db = call.db;

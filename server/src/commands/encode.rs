@@ -6,6 +6,7 @@ use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
+use tailrace_storage::Text;
 
 /// The ID of an entry.
 #[inline]
@@ -21,7 +22,10 @@ pub(super) fn entry(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
     reply.array(entry.field_count() * 2);
     for (name, value) in entry.fields() {
         part(reply, name);
-        part(reply, value);
+        match value {
+            Text::Part(value) => part(reply, value),
+            Text::Packed(value) => reply.bulk_of(value.len(), |out| value.append_to(out)),
+        }
     }
 }
 
@@ -33,10 +37,10 @@ pub(super) fn range(
     to: StreamId,
     count_max: u64,
 ) {
-    let log = stream.log();
-    let count = array_len(log.count(from, to, count_max));
+    let entries = stream.log().range(from, to);
+    let count = array_len(entries.count_up_to(count_max));
     reply.array(count);
-    for each in log.range(from, to).take(count) {
+    for each in entries.take(count) {
         entry(reply, &each);
     }
 }
@@ -49,10 +53,10 @@ pub(super) fn range_reversed(
     to: StreamId,
     count_max: u64,
 ) {
-    let log = stream.log();
-    let count = array_len(log.count(from, to, count_max));
+    let entries = stream.log().range(from, to);
+    let count = array_len(entries.count_up_to(count_max));
     reply.array(count);
-    for each in log.range(from, to).rev().take(count) {
+    for each in entries.rev().take(count) {
         entry(reply, &each);
     }
 }
@@ -60,8 +64,9 @@ pub(super) fn range_reversed(
 /// Entries that the log has, in the order of `ids`.
 pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
     reply.array(ids.len());
+    let mut lookup = stream.log().lookup();
     for &id in ids {
-        let found = stream.log().get(id).expect("the log has what was claimed");
+        let found = lookup.get(id).expect("the log has what was claimed");
         entry(reply, &found);
     }
 }

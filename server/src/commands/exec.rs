@@ -8,6 +8,7 @@
 //! - If a watched key changed or expired, none is executed, and the reply is null.
 //! - An error while one of them runs stands in the array; the others run all the same.
 //! - Commands that would wait answer as if their time were up.
+//! - Once a command has ended the caller's connection (CLIENT KILL), the others run, but are not answered.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Instant;
@@ -67,7 +68,12 @@ fn run(
     let mut since = call.now.mono;
     for (spec, request) in &transaction.queue {
         let request = request.as_request();
+        let is_ended = call.client().closing;
+        let mark = reply.mark();
         dispatch::run(call.state, call.id, spec, request, call.now, reply);
+        if is_ended {
+            reply.rewind(mark);
+        }
         if call.state.wants_reading_after(spec) {
             let micros = measure(call.state, &mut since, Some(spec));
             let (id, now) = (call.id, call.now);

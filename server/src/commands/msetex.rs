@@ -8,6 +8,7 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::number::parse_i64;
+use tailrace_storage::Compat;
 use tailrace_storage::SetExpiry;
 use tailrace_storage::SetOptions;
 
@@ -60,9 +61,13 @@ fn run(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let count = key_count(args.bytes()?)?;
+    let compat = call.store().settings().compat;
+    let count = key_count(args.bytes()?, compat)?;
     if args.len() / 2 < count {
-        return Err(CommandError::Syntax);
+        return Err(match compat {
+            Compat::Valkey => CommandError::Syntax,
+            Compat::Redis => KeyspaceError::PairCountOfRedis.into(),
+        });
     }
     let pairs = args;
     for _ in 0..count * 2 {
@@ -108,12 +113,13 @@ enum Must {
     AllExist,
 }
 
-fn key_count(text: &[u8]) -> Result<usize, CommandError> {
+fn key_count(text: &[u8], compat: Compat) -> Result<usize, CommandError> {
     let count = parse_i64(text).and_then(|count| i32::try_from(count).ok());
     let count = count.and_then(|count| usize::try_from(count).ok());
-    Ok(count
-        .filter(|&count| count > 0)
-        .ok_or(KeyspaceError::KeyCount)?)
+    Ok(count.filter(|&count| count > 0).ok_or(match compat {
+        Compat::Valkey => KeyspaceError::KeyCount,
+        Compat::Redis => KeyspaceError::KeyCountOfRedis,
+    })?)
 }
 
 fn options(mut args: Args<'_>) -> Result<(Must, Option<ExpiryArg<'_>>), CommandError> {

@@ -230,8 +230,9 @@ impl Reading<'_> {
                 .read_history(db, key, self.group, self.consumer, after, self.count_max)?;
         open(key, single, reply);
         reply.array(history.entries.len());
+        let mut lookup = stream.log().lookup();
         for pending in &history.entries {
-            match stream.log().get(pending.id) {
+            match lookup.get(pending.id) {
                 Some(entry) => encode::entry(reply, &entry),
                 None => {
                     reply.array(2);

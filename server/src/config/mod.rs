@@ -80,6 +80,14 @@ impl Config {
         &self.settings
     }
 
+    /// The value of a directive of this name, as CONFIG GET shows it.
+    #[must_use]
+    pub fn shown(&self, name: &str) -> String {
+        let name = self.table.find(name.as_bytes());
+        let shown = name.map(|name| self.values[name.row].shown());
+        String::from_utf8_lossy(&shown.unwrap_or_default()).into_owned()
+    }
+
     /// The commands to rename or to remove, in the order of `rename-command` lines.
     #[must_use]
     pub fn renames(&self) -> &[Rename] {

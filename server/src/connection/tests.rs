@@ -380,6 +380,24 @@ async fn clients_that_a_pause_held_have_their_turns_in_the_order_in_which_they_c
     }
 }
 
+/// Each of many web pages, or whoever likes to, could fill the log else.
+#[tokio::test]
+async fn the_log_tells_of_http_once_a_minute() {
+    let host = Host::start("").await;
+    let warned_at = async || {
+        let mut peer = host.connect(1_000);
+        peer.say("POST / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        peer.hear_end().await;
+        let engine = &host.0.acceptor().engine;
+        engine.with(|state, _| state.warned_of_http_at).unwrap()
+    };
+    let first = warned_at().await;
+    host.advance(60_000).await;
+    assert_eq!(warned_at().await, first);
+    host.advance(1).await;
+    assert_eq!(warned_at().await, first + Millis(60_001));
+}
+
 #[tokio::test]
 async fn idle_clients_are_closed_but_not_those_that_wait() {
     let host = Host::start("timeout 10").await;

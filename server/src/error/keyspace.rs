@@ -35,6 +35,10 @@ pub enum KeyspaceError {
     GtAndLt,
     /// `MSETEX` with a number of keys that is none.
     KeyCount,
+    /// The same in Redis.
+    KeyCountOfRedis,
+    /// `MSETEX` with fewer pairs than keys, in Redis.
+    PairCountOfRedis,
     /// A string would be longer than strings may be.
     StringTooLong,
     /// `SETRANGE` before the first byte.
@@ -102,6 +106,8 @@ impl KeyspaceError {
                 "ERR NX and XX, GT or LT options at the same time are not compatible"
             }
             Self::GtAndLt => "ERR GT and LT options at the same time are not compatible",
+            Self::KeyCountOfRedis => "ERR invalid numkeys value",
+            Self::PairCountOfRedis => "ERR wrong number of key-value pairs",
             Self::KeyCount => "ERR invalid numkeys value or out of range",
             Self::StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)",
             Self::Offset => "ERR offset is out of range",

@@ -449,8 +449,10 @@ fn run_command(
     let mut reply = ReplyWriter::new(out, version);
     let began = state.clock.mono();
     dispatch::run_in_script(state, id, spec, request, now, &mut reply);
-    let nanos = state.micros_since(began).saturating_mul(1_000);
+    let micros = state.micros_since(began);
+    let nanos = micros.saturating_mul(1_000);
     state.stats.by_command.on_measured(spec, nanos);
+    state.log_if_slow(id, spec, request, now, micros);
     Ok(())
 }
 

@@ -264,7 +264,7 @@ fn a_few_that_stay_hold_little_memory() {
 }
 
 #[test]
-fn a_million_entries_take_little_more_than_32_bytes_each() {
+fn a_million_entries_take_little_more_than_16_bytes_each() {
     let shape = Shape {
         consumer: 0,
         delivered_at: 0,
@@ -274,7 +274,7 @@ fn a_million_entries_take_little_more_than_32_bytes_each() {
     for ms in 0..1_000_000 {
         pending.insert(shape.entry(ms));
     }
-    assert!(pending.bytes() < 34_000_000, "{}", pending.bytes());
+    assert!(pending.bytes() < 17_000_000, "{}", pending.bytes());
 }
 
 /// Filling a gap once split a run whose upper half was all acknowledged, and kept a run without

@@ -34,8 +34,9 @@ impl Pending {
         start: usize,
         visitor: &mut impl Visitor,
     ) -> Option<StreamId> {
+        let (mut stopped, mut changed) = (None, false);
         for at in start..self.runs[run].slots().len() {
-            let slot = self.runs[run].slots()[at];
+            let slot = self.runs[run].slots().get(at);
             if !slot.is_live() {
                 continue;
             }
@@ -46,17 +47,23 @@ impl Pending {
                     debug_assert_eq!(new.id, entry.id);
                     self.count_out(&slot);
                     let new = self.count_in(new);
-                    self.runs[run].replace(at, new);
+                    self.change(run, |run| run.replace(at, new));
+                    changed = true;
                 }
                 Verdict::Remove => {
                     self.runs[run].kill(at);
                     self.count_out(&slot);
                 }
-                Verdict::Stop => return Some(entry.id),
+                Verdict::Stop => {
+                    stopped = Some(entry.id);
+                    break;
+                }
             }
         }
-        self.runs[run].tighten();
-        None
+        if changed || stopped.is_none() {
+            self.runs[run].tighten();
+        }
+        stopped
     }
 }
 
@@ -104,7 +111,7 @@ impl RunFacts {
 
     fn of(run: &Run, start: usize) -> Self {
         Self {
-            first: run.slots()[start].id,
+            first: run.slots().id(start),
             last: run.last(),
             count: run.live_from(start),
             oldest: run.oldest(),

@@ -5,7 +5,7 @@ use crate::change::Event;
 use crate::integer::Digits;
 use crate::store::Store;
 use crate::strings::StringValue;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 impl Store {
     /// Sets or clears a bit of a string, which is filled up with zeros if it is too short. Returns what the bit was.
@@ -49,8 +49,8 @@ impl Store {
             return self.read_bit_fields(db, key, operations);
         };
         let len_min = usize::try_from(last / 8 + 1).expect("a string of this length is possible");
-        let (results, changed) = self.update_bits(db, key, len_min, |bytes, has_grown| {
-            let mut changed = false;
+        let (results, changes) = self.update_bits(db, key, len_min, |bytes, has_grown| {
+            let mut changes = 0_u64;
             let mut results = Vec::with_capacity(operations.len());
             for (field, operation) in operations {
                 let (result, differs) = if operation.writes() {
@@ -61,12 +61,13 @@ impl Store {
                 results.push(result);
                 // What failed has not changed anything, even if the string has grown for it.
                 let is_written = operation.writes() && result.is_some();
-                changed |= differs || (has_grown && is_written);
+                changes += u64::from(differs || (has_grown && is_written));
             }
-            (results, changed)
+            (results, changes)
         })?;
-        if changed {
+        if changes > 0 {
             self.changes.record(db, key, Event::Setbit);
+            self.changes.count_more(changes - 1);
         }
         Ok(results)
     }
@@ -101,7 +102,9 @@ impl Store {
             return Ok(0);
         }
         let found = self.locate(db, target);
+        let replaced = self.kind_at(db, found);
         let at = self.put(db, target, found, Value::String(StringValue::raw(result)));
+        self.record_replaced(db, target, replaced, ValueKind::String);
         self.keyspaces[db].set_deadline(at, None);
         self.changes.record(db, target, Event::Set);
         Ok(len)

@@ -69,11 +69,22 @@ impl Store {
             return None;
         };
         self.stats.hits += 1;
+        Some(self.facts_at(db, at))
+    }
+
+    /// Returns what is to be told about a key, as [`Store::facts`] does, without leaving a trace.
+    #[must_use]
+    pub fn peek_facts(&self, db: usize, key: &[u8]) -> Option<KeyFacts> {
+        let at = self.keyspaces[db].find(key)?;
+        (!self.is_due(db, key)).then(|| self.facts_at(db, at))
+    }
+
+    fn facts_at(&self, db: usize, at: RecordIndex) -> KeyFacts {
         let record = self.keyspaces[db].record(at);
-        Some(KeyFacts {
+        KeyFacts {
             encoding: record.value().encoding(),
             idle: self.now.since(record.accessed_at),
-        })
+        }
     }
 
     /// Returns the memory that a key and its value take. Leaves no trace.
@@ -276,6 +287,7 @@ impl Store {
                 .filter_map(|(db, first)| first.map(|(deadline, at)| (deadline, db, at)))
                 .min();
             if let Some((_, db, at)) = first {
+                self.stats.expired_unasked += 1;
                 self.expire(db, at, Event::Expired);
             }
         }

@@ -46,10 +46,13 @@ impl Store {
         }
         // Finding the target may remove it, but records never move.
         let target = self.locate(db, to);
+        let replaced = self.kind_at(db, target);
+        let kind = self.keyspaces[db].record(source).value().kind();
         self.remove_overwritten(db, to, target);
         self.transfer(db, source, db, to);
         self.changes.record(db, from, Event::RenameFrom);
         self.changes.record(db, to, Event::RenameTo);
+        self.record_replaced(db, to, replaced, kind);
         Ok(())
     }
 
@@ -94,14 +97,17 @@ impl Store {
         }
         let record = self.keyspaces[db].record(source);
         let (value, deadline) = (record.value().clone(), record.deadline());
+        let (replaced, kind) = (self.kind_at(to_db, target), value.kind());
         self.remove_overwritten(to_db, to, target);
         self.create_until(to_db, to, value, deadline);
         self.changes.record(to_db, to, Event::CopyTo);
+        self.record_replaced(to_db, to, replaced, kind);
         true
     }
 
     /// Swaps two databases.
     pub fn swap_dbs(&mut self, one: usize, other: usize) {
+        self.changes.count_more(1);
         if one == other {
             return;
         }
@@ -131,7 +137,9 @@ impl Store {
                 self.changes.record(db, &key, Event::Flushed);
             }
         }
-        mem::take(&mut self.keyspaces[db])
+        let taken = mem::take(&mut self.keyspaces[db]);
+        self.changes.count_more(taken.len() as u64);
+        taken
     }
 
     /// Writes down what a swap means for the observed keys of one of the two databases.

@@ -6,6 +6,7 @@
 use crate::autoclaim::{AutoClaim, AutoClaimed};
 use crate::change::Event;
 use crate::claim::{Claim, Claimed};
+use crate::compat::Compat;
 use crate::deliver::{History, ReadNew, Tracking};
 use crate::id::{IdRequest, StreamId};
 use crate::keyspace::RecordIndex;
@@ -293,7 +294,9 @@ impl Store {
         let (at, read) = self.work_on_group(db, key, |stream, now| {
             stream.read_new(group, consumer, count_max, tracking, now)
         })?;
+        self.stats.hits += 1;
         self.record_consumer(db, key, read.consumer_created);
+        self.changes.count_more(read.delivered.is_some().into());
         Ok((read, self.stream_at(db, at)?))
     }
 
@@ -314,7 +317,11 @@ impl Store {
         let (at, history) = self.work_on_group(db, key, |stream, now| {
             stream.read_history(group, consumer, after, count_max, now)
         })?;
+        self.stats.hits += 1;
         self.record_consumer(db, key, history.consumer_created);
+        if self.settings.compat == Compat::Valkey {
+            self.changes.count_more(1);
+        }
         Ok((history, self.stream_at(db, at)?))
     }
 
@@ -335,6 +342,9 @@ impl Store {
             stream.claim(group, consumer, claim, now)
         })?;
         self.record_consumer(db, key, claimed.consumer_created);
+        let entries = claimed.ids.len() as u64 + claimed.dropped;
+        let only_moved = claimed.has_moved && entries == 0;
+        self.changes.count_more(entries + u64::from(only_moved));
         Ok((claimed, self.stream_at(db, at)?))
     }
 
@@ -355,6 +365,8 @@ impl Store {
             stream.auto_claim(group, consumer, ask, now)
         })?;
         self.record_consumer(db, key, claimed.consumer_created);
+        let entries = claimed.claimed.len() + claimed.deleted.len();
+        self.changes.count_more(entries as u64);
         Ok((claimed, self.stream_at(db, at)?))
     }
 
@@ -372,6 +384,7 @@ impl Store {
     ) -> Result<u64, GroupError> {
         let (_, count) =
             self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, ids))?;
+        self.changes.count_more(count);
         Ok(count)
     }
 
@@ -411,6 +424,7 @@ impl Store {
         };
         let removed = self.keyspaces[db].update(at, |value| value.as_stream_mut().map(remove))?;
         if removed > 0 {
+            self.changes.count_more(removed);
             self.changes.record(db, key, event);
         }
         Ok(removed)

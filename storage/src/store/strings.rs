@@ -7,7 +7,7 @@ use crate::keyspace::RecordIndex;
 use crate::store::Store;
 use crate::strings::StringValue;
 use crate::time::UnixMillis;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 /// How a string is set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +115,9 @@ impl Store {
         }
 
         let value = Value::String(StringValue::from_bytes(value));
+        let replaced = self.kind_at(db, found);
         let at = self.put(db, key, found, value);
+        self.record_replaced(db, key, replaced, ValueKind::String);
         match options.expiry {
             SetExpiry::Keep => self.changes.record(db, key, Event::Set),
             SetExpiry::Clear => {
@@ -126,9 +128,20 @@ impl Store {
                 self.keyspaces[db].set_deadline(at, Some(deadline));
                 self.changes.record(db, key, Event::Set);
                 self.changes.record(db, key, Event::Expire);
+                self.changes.count_as_part();
             }
         }
         Ok(SetOutcome::Done)
+    }
+
+    /// Adds a string under a key that is not there yet (DEBUG POPULATE), and returns whether it did. Nothing is said of
+    /// it but that the key is new.
+    pub fn populate(&mut self, db: usize, key: &[u8], value: &[u8]) -> bool {
+        let is_missing = self.locate(db, key).is_none();
+        if is_missing {
+            self.create(db, key, Value::String(StringValue::from_bytes(value)));
+        }
+        is_missing
     }
 
     /// Deletes a string if it holds these bytes (DELIFEQ), and returns whether it did.

@@ -206,6 +206,45 @@ fn only_reads_count_and_miss() {
 }
 
 #[test]
+fn changes_are_counted_as_for_a_file() {
+    let mut store = store();
+    let mut counted = 0;
+    let mut assert_counts = |store: &Store, more: u64| {
+        counted += more;
+        assert_eq!(store.change_count(), counted);
+    };
+    set_until(&mut store, "k", 5_000);
+    assert_counts(&store, 1);
+    store.rename(0, b"k", b"l").unwrap();
+    assert_counts(&store, 1);
+    create_group(&mut store, "s").unwrap();
+    assert_counts(&store, 1);
+    let trim = Some(Trim {
+        limit: TrimLimit::MaxLen(3),
+        approximate: false,
+        entries_max: 0,
+    });
+    for seq in 1..=4 {
+        add(&mut store, "s", (1, seq), trim);
+    }
+    assert_counts(&store, 4);
+    // The consumer, and the stream that was read.
+    let read = store.read_new(0, b"s", b"g", b"c", 10, Tracking::Pending);
+    assert!(read.is_ok());
+    assert_counts(&store, 2);
+    let ids = [2, 3, 9].map(|seq| StreamId::new(1, seq));
+    assert_eq!(store.acknowledge(0, b"s", b"g", ids).unwrap(), 2);
+    assert_counts(&store, 2);
+    // What is due goes by itself.
+    store.set_now(UnixMillis(5_001));
+    assert_eq!(store.expire_due(10), 1);
+    assert_counts(&store, 0);
+    set(&mut store, "m", "v");
+    drop(store.flush_all());
+    assert_counts(&store, 3);
+}
+
+#[test]
 fn access_restarts_the_idle_time_unless_it_is_not_to_be_noted() {
     let mut store = store();
     set(&mut store, "k", "v");

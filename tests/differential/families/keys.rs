@@ -30,7 +30,9 @@ pub(in super::super) const FORMS: &[&str] = &[
     "DBSIZE",
     "SWAPDB $db $db",
     "( FLUSHDB | FLUSHALL ) [( SYNC | ASYNC )]",
-    "WAIT 0 ( 0 | 5 )",
+    "WAIT ( 0 | 1 | abc | -1 ) ( 0 | 5 | abc | -1 )",
+    "!MOVE ( s | k ) 1 ; SELECT 1 ; EXISTS s k ; MOVE ( s | k ) 0 ; SELECT 0",
+    "!COPY ( s | k ) ( s | t ) DB 1 REPLACE ; SELECT 1 ; TYPE s ; SELECT 0",
     "!PEXPIRE $key 1 ; @pass",
     "!SET $text_key v PX 1 ; @pass",
 ];

@@ -1,7 +1,7 @@
 //! `ACL GETUSER user`, `ACL LIST`, `ACL USERS` and `ACL WHOAMI`
 //!
 //! Behaviour worth knowing:
-//! - Whether the default user has a password is shown, but not the password's digest.
+//! - A password is shown by its SHA-256.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -10,6 +10,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::client::USER;
 use crate::error::CommandError;
+use crate::sha256;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -77,14 +78,17 @@ fn getuser(
     }
     reply.map(7);
     reply.bulk(b"flags");
-    let has_password = has_password(call);
-    reply.set(if has_password { 1 } else { 2 });
+    let digest = password_digest(call);
+    reply.set(if digest.is_some() { 1 } else { 2 });
     reply.bulk(b"on");
-    if !has_password {
+    if digest.is_none() {
         reply.bulk(b"nopass");
     }
     reply.bulk(b"passwords");
-    reply.array(0);
+    reply.array(usize::from(digest.is_some()));
+    if let Some(digest) = digest {
+        reply.bulk(digest.as_bytes());
+    }
     let rules = [
         ("commands", "+@all"),
         ("keys", "~*"),
@@ -106,10 +110,9 @@ fn list(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     reply.array(1);
-    reply.bulk(match has_password(call) {
-        true => b"user default on ~* &* +@all",
-        false => b"user default on nopass ~* &* +@all",
-    });
+    let digest = password_digest(call);
+    let password = digest.map_or_else(|| "nopass".to_owned(), |digest| format!("#{digest}"));
+    reply.bulk(format!("user default on {password} ~* &* +@all").as_bytes());
     Ok(Flow::Done)
 }
 
@@ -128,6 +131,7 @@ fn whoami(
     Ok(Flow::Done)
 }
 
-fn has_password(call: &Call<'_>) -> bool {
-    call.state.config.settings().requirepass.is_some()
+fn password_digest(call: &Call<'_>) -> Option<String> {
+    let password = call.state.config.settings().requirepass.as_ref();
+    password.map(|password| sha256::hex_digest(password))
 }

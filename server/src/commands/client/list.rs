@@ -10,6 +10,7 @@
 use std::fmt::Display;
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Compat;
 use tailrace_storage::Now;
 
 use super::FLAGS;
@@ -92,11 +93,11 @@ fn run_info(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    call.client().argument_bytes = args.request().byte_len();
+    let input_bytes = show_request(call, args);
     let mut line = Vec::new();
-    let now = call.now;
-    append_line(&mut line, call.client(), now);
-    call.client().argument_bytes = 0;
+    let (compat, now) = (call.store().settings().compat, call.now);
+    append_line(&mut line, call.client(), compat, now);
+    hide_request(call, input_bytes);
     reply.verbatim(&line);
     Ok(Flow::Done)
 }
@@ -111,22 +112,42 @@ fn run(
     }
     let selection = Selection::parse(call, args, SkipMe::No)?;
 
-    call.client().argument_bytes = args.request().byte_len();
-    let now = call.now;
+    let input_bytes = show_request(call, args);
+    let (compat, now) = (call.store().settings().compat, call.now);
     let mut lines = Vec::new();
     for client in call.state.clients.iter() {
         if selection.fits(client, call.id, now) {
-            append_line(&mut lines, client, now);
+            append_line(&mut lines, client, compat, now);
         }
     }
-    call.client().argument_bytes = 0;
+    hide_request(call, input_bytes);
 
     reply.verbatim(&lines);
     Ok(Flow::Done)
 }
 
+/// Counts the caller's own request as what it sent: its arguments, and in Redis its input, too, which is still
+/// in the buffer there. Gives what its input was before.
+fn show_request(call: &mut Call<'_>, args: Args<'_>) -> usize {
+    let is_redis = call.store().settings().compat == Compat::Redis;
+    let request_bytes = call.state.request_bytes;
+    let client = call.client();
+    client.argument_bytes = args.request().byte_len();
+    let input_bytes = client.input_bytes;
+    if is_redis {
+        client.input_bytes += request_bytes;
+    }
+    input_bytes
+}
+
+fn hide_request(call: &mut Call<'_>, input_bytes: usize) {
+    let client = call.client();
+    client.argument_bytes = 0;
+    client.input_bytes = input_bytes;
+}
+
 /// Appends the line about one client.
-fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
+fn append_line(out: &mut Vec<u8>, client: &Client, compat: Compat, now: Now) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
     let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
@@ -147,7 +168,9 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("age", now.seconds_begun_since(client.connected_at));
     line.field("idle", now.seconds_begun_since(client.active_at));
     line.field("flags", flags(client));
-    line.field("capa", capa);
+    if compat == Compat::Valkey {
+        line.field("capa", capa);
+    }
     line.field("db", client.db);
     line.field("sub", client.subscriptions.channels.len());
     line.field("psub", client.subscriptions.patterns.len());
@@ -171,6 +194,9 @@ fn append_line(out: &mut Vec<u8>, client: &Client, now: Now) {
     line.field("resp", client.version.number());
     line.text("lib-name", &client.lib_name);
     line.text("lib-ver", &client.lib_version);
+    if compat == Compat::Redis {
+        line.field("io-thread", 0);
+    }
     line.field("tot-net-in", client.bytes_in);
     line.field("tot-net-out", client.bytes_out);
     line.field("tot-cmds", client.commands);

@@ -234,7 +234,7 @@ pub(super) fn flags(client: &Client) -> String {
             client.transaction.is_some() || client.executing.is_some(),
             'x',
         ),
-        (client.is_blocked(), 'b'),
+        (client.is_seen_blocked(), 'b'),
         (is_tracking(|own| own.is_on), 't'),
         (is_tracking(|own| own.is_redirect_broken), 'R'),
         (is_tracking(|own| own.mode == Mode::Broadcast), 'B'),

@@ -9,6 +9,7 @@ use tailrace_storage::Digits;
 use tailrace_storage::Part;
 use tailrace_storage::Stored;
 use tailrace_storage::StreamId;
+use tailrace_storage::Text;
 use tailrace_storage::Value;
 
 use crate::args::Args;
@@ -85,17 +86,33 @@ impl Digest {
                 for entry in stream.log().range(StreamId::MIN, StreamId::MAX) {
                     let StreamId { ms, seq } = entry.id();
                     self.chain(format!("{ms}.{seq}").as_bytes());
-                    for part in entry.fields().flat_map(<[Part<'_>; 2]>::from) {
-                        match part {
-                            Part::Bytes(bytes) => self.chain(bytes),
-                            Part::Int(number) => self.chain(digits.write(number)),
-                        }
+                    for (name, value) in entry.fields() {
+                        self.part(name);
+                        self.text(value);
                     }
                 }
             }
         }
         if stored.deadline.is_some() {
             self.blend(b"!!expire!!");
+        }
+    }
+
+    fn text(&mut self, text: Text<'_>) {
+        match text {
+            Text::Part(part) => self.part(part),
+            Text::Packed(packed) => {
+                let mut bytes = Vec::new();
+                packed.append_to(&mut bytes);
+                self.chain(&bytes);
+            }
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>) {
+        match part {
+            Part::Bytes(bytes) => self.chain(bytes),
+            Part::Int(number) => self.chain(Digits::default().write(number)),
         }
     }
 

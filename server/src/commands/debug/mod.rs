@@ -62,7 +62,12 @@ fn run(
             help::write(reply);
             return Ok(Flow::Done);
         }
-        (b"error", 1) => return Err(ServerError::Chosen(args.bytes()?.to_vec()).into()),
+        (b"error", 1) => {
+            // It counts as no error.
+            let error = CommandError::from(ServerError::Chosen(args.bytes()?.to_vec()));
+            reply.error(error.wire());
+            return Ok(Flow::Done);
+        }
         (b"panic", _) => panic!("DEBUG PANIC was called"),
         (b"stringmatch-test", 0) => {
             match_random_patterns();

@@ -23,7 +23,10 @@ pub(super) fn run(
     let db = call.db;
     let bytes = call.store().peek(db, key).map(Value::bytes);
     let bytes = bytes.ok_or(CommandError::NoSuchKey)?;
-    let facts = call.store().facts(db, key).ok_or(CommandError::NoSuchKey)?;
+    let facts = call
+        .store()
+        .peek_facts(db, key)
+        .ok_or(CommandError::NoSuchKey)?;
 
     let idle_s = facts.idle.to_seconds();
     let used_at = call.now.unix().0.saturating_sub(facts.idle.0);

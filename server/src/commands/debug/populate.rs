@@ -3,7 +3,6 @@
 //! Creates strings: `key:0` holds `value:0` and so on. Keys that are there already stay.
 
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::SetOptions;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -29,14 +28,11 @@ pub(super) fn run(
     let db = call.db;
     for number in 0..count {
         let key = [prefix, b":", number.to_string().as_bytes()].concat();
-        if call.store().lookup(db, &key).is_some() {
-            continue;
-        }
         let mut value = format!("value:{number}").into_bytes();
         if size > 0 {
             value.resize(size, 0);
         }
-        call.store().set(db, &key, &value, SetOptions::default())?;
+        call.store().populate(db, &key, &value);
     }
     reply.ok();
     Ok(Flow::Done)

@@ -14,6 +14,11 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("connected_clients", state.clients.len());
     text.field("cluster_connections", 0);
     text.field("maxclients", state.config.settings().maxclients);
+    let input = state.clients.iter().map(|client| client.input_bytes);
+    let output = state.clients.iter().map(|client| client.link.waiting());
+    let (input, output) = (input.max().unwrap_or(0), output.max().unwrap_or(0));
+    text.field("client_recent_max_input_buffer", input);
+    text.field("client_recent_max_output_buffer", output);
     text.field(
         "blocked_clients",
         state.waits.len() + state.gate.held_count(),

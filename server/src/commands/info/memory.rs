@@ -27,6 +27,11 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("used_memory_dataset", data);
     let percent = 100.0 * ratio(data, used);
     text.field("used_memory_dataset_perc", format_args!("{percent:.2}%"));
+    let resident = rss.unwrap_or(used).max(used);
+    text.field("allocator_allocated", used);
+    text.field("allocator_active", used);
+    text.field("allocator_resident", resident);
+    text.field("allocator_muzzy", 0);
     if let Some(total) = process::system_memory_bytes() {
         text.memory("total_system_memory", total);
     }
@@ -34,20 +39,14 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let settings = call.state.config.settings();
     text.memory("maxmemory", settings.maxmemory_bytes);
     text.field("maxmemory_policy", "noeviction");
-    if let Some(rss) = rss {
-        let fragmentation = ratio(rss, used);
-        text.field(
-            "mem_fragmentation_ratio",
-            format_args!("{fragmentation:.2}"),
-        );
-        text.field("mem_fragmentation_bytes", rss.saturating_sub(used));
-    }
+    write_ratios(used, rss, text);
     // The limit is compared with the data alone.
     text.field("mem_not_counted_for_evict", clients);
     text.fields(
         &[
             "mem_replication_backlog",
             "mem_total_replication_buffers",
+            "mem_replicas_repl_buffer",
             "mem_clients_slaves",
         ],
         0,
@@ -56,12 +55,42 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.fields(
         &[
             "mem_cluster_links",
+            "mem_cluster_slot_import",
+            "mem_cluster_slot_export",
             "mem_aof_buffer",
-            "active_defrag_running",
-            "lazyfree_pending_objects",
         ],
         0,
     );
+    text.field("mem_allocator", "mimalloc");
+    text.fields(
+        &[
+            "mem_overhead_db_hashtable_rehashing",
+            "active_defrag_running",
+            "lazyfree_pending_objects",
+            "lazyfreed_objects",
+        ],
+        0,
+    );
+}
+
+/// How much more the process takes. What the allocator does with it is not known.
+fn write_ratios(used: u64, rss: Option<u64>, text: &mut Text) {
+    let resident = rss.unwrap_or(used).max(used);
+    text.field("allocator_frag_ratio", "1.00");
+    text.field("allocator_frag_bytes", 0);
+    let times = ratio(resident, used);
+    text.field("allocator_rss_ratio", format_args!("{times:.2}"));
+    text.field("allocator_rss_bytes", resident - used);
+    text.field("rss_overhead_ratio", "1.00");
+    text.field("rss_overhead_bytes", 0);
+    if let Some(rss) = rss {
+        let fragmentation = ratio(rss, used);
+        text.field(
+            "mem_fragmentation_ratio",
+            format_args!("{fragmentation:.2}"),
+        );
+        text.field("mem_fragmentation_bytes", rss.saturating_sub(used));
+    }
 }
 
 /// What scripts take, which is not part of the above.
@@ -96,6 +125,11 @@ pub(super) fn write_cpu(call: &mut Call<'_>, text: &mut Text) {
         &["used_cpu_sys_children", "used_cpu_user_children"],
         "0.000000",
     );
+    if let Some(used) = process::thread_time() {
+        let (system, user) = (used.system_s, used.user_s);
+        text.field("used_cpu_sys_main_thread", format_args!("{system:.6}"));
+        text.field("used_cpu_user_main_thread", format_args!("{user:.6}"));
+    }
     // Only commands are known to be the work of this server and not of another in the process.
     call.state.settle_times();
     let nanos: u64 = call

@@ -94,6 +94,7 @@ const fn on_request(section: Section) -> Section {
 /// In the order in which they are shown.
 const SECTIONS: &[Section] = &[
     section("server", "Server", server::write),
+    on_request(section("tls", "TLS", server::write_tls)),
     section("clients", "Clients", clients::write),
     section("memory", "Memory", memory::write),
     section("persistence", "Persistence", persistence::write),
@@ -115,6 +116,12 @@ const SECTIONS: &[Section] = &[
     section("cluster", "Cluster", |_, text| {
         text.field("cluster_enabled", 0)
     }),
+    on_request(section("cluster_info", "Cluster Info", |_, _| {})),
+    on_request(section(
+        "scriptingengines",
+        "Scripting Engines",
+        server::write_engines,
+    )),
     section("keyspace", "Keyspace", memory::write_keyspace),
 ];
 

@@ -16,26 +16,31 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
             text.field("server_name", "valkey");
             text.field("valkey_version", server_info::VALKEY_VERSION);
             text.field("valkey_release_stage", "ga");
-            if !settings.extended_redis_compatibility {
-                text.field("server_mode", "standalone");
-            }
         }
         Compat::Redis => text.field("redis_version", server_info::REDIS_VERSION),
     }
     // As in a model that was not built from its repository.
     text.field("redis_git_sha1", "00000000");
     text.field("redis_git_dirty", 0);
-    // Tools that know Redis look for this name, those that know Valkey for the other one.
-    text.field("redis_mode", "standalone");
+    text.field("redis_build_id", server_info::build_id());
+    let is_valkey = settings.compat == Compat::Valkey;
+    let mode = match is_valkey && !settings.extended_redis_compatibility {
+        true => "server_mode",
+        false => "redis_mode",
+    };
+    text.field(mode, "standalone");
     text.field("tailrace_version", server_info::VERSION);
     text.field("os", process::system());
     text.field("arch_bits", usize::BITS);
+    text.field("monotonic_clock", "POSIX clock_gettime");
     let multiplexing = if cfg!(target_os = "linux") {
         "epoll"
     } else {
         "kqueue"
     };
     text.field("multiplexing_api", multiplexing);
+    // As in a model that another compiler built.
+    text.field("gcc_version", "0.0.0");
     text.field("process_id", std::process::id());
     text.field("process_supervised", info.supervisor);
     text.field("run_id", &info.run_id);
@@ -57,12 +62,32 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     }
 }
 
+/// There is no encryption, so there are no certificates.
+pub(super) fn write_tls(_: &mut Call<'_>, text: &mut Text) {
+    for certificate in ["tls_server_cert", "tls_client_cert", "tls_ca_cert"] {
+        text.field(&format!("{certificate}_serial"), "none");
+        text.field(&format!("{certificate}_expires_in_seconds"), 0);
+    }
+}
+
 /// As `MODULE LIST`.
 pub(super) fn write_modules(call: &mut Call<'_>, text: &mut Text) {
     if call.state.config.settings().compat == Compat::Valkey {
-        let engine = "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],options=[]";
+        let engine = "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],options=[handle-repl-async-load|handle-atomic-slot-migration]";
         text.field("module", engine);
     }
+}
+
+/// What runs scripts.
+pub(super) fn write_engines(call: &mut Call<'_>, text: &mut Text) {
+    let used = call.state.scripts.memory().interpreter;
+    text.field("engines_count", 1);
+    text.field("engines_total_used_memory", used);
+    text.field("engines_total_memory_overhead", 0);
+    text.field(
+        "engine_0",
+        format_args!("name=LUA,module=lua,abi_version=4,used_memory={used},memory_overhead=0"),
+    );
 }
 
 /// The reference keeps 24 bits of the time in seconds.

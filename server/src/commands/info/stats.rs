@@ -1,8 +1,11 @@
 //! The sections about what was counted.
 
+use tailrace_storage::Compat;
+
 use super::text::Text;
 use crate::call::Call;
 use crate::config::show_percentile;
+use crate::stats::Stats;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let state = &*call.state;
@@ -13,28 +16,67 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("instantaneous_ops_per_sec", rate.commands);
     text.field("total_net_input_bytes", stats.bytes_in);
     text.field("total_net_output_bytes", stats.bytes_out);
+    text.fields(
+        &[
+            "total_net_repl_input_bytes",
+            "total_net_repl_output_bytes",
+            "total_net_cluster_slot_import_bytes",
+            "total_net_cluster_slot_export_bytes",
+        ],
+        0,
+    );
     let (input, output) = (rate.bytes_in / 1_024.0, rate.bytes_out / 1_024.0);
     text.field("instantaneous_input_kbps", format_args!("{input:.2}"));
     text.field("instantaneous_output_kbps", format_args!("{output:.2}"));
+    let replication = [
+        "instantaneous_input_repl_kbps",
+        "instantaneous_output_repl_kbps",
+    ];
+    text.fields(&replication, "0.00");
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
+    if state.config.settings().compat == Compat::Redis {
+        text.field("expired_keys_active", lookups.expired_unasked);
+    }
+    text.field("expired_fields", 0);
+    text.fields(
+        &[
+            "expired_stale_perc",
+            "expired_keys_with_volatile_items_stale_perc",
+        ],
+        "0.00",
+    );
+    text.field("expired_time_cap_reached_count", stats.full_expire_slices);
+    let expire_millis = stats.expire_micros / 1_000;
+    text.field("expire_cycle_cpu_milliseconds", expire_millis);
     text.fields(&["evicted_keys", "evicted_clients"], 0);
     text.field("evicted_scripts", state.scripts.evicted());
+    let eviction = [
+        "total_eviction_exceeded_time",
+        "current_eviction_exceeded_time",
+    ];
+    text.fields(&eviction, 0);
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
     text.field("pubsub_channels", state.pubsub.channels.len());
     text.field("pubsub_patterns", state.pubsub.patterns.len());
     text.field("pubsubshard_channels", state.pubsub.shards.len());
-    text.fields(
-        &["latest_fork_usec", "total_forks", "migrate_cached_sockets"],
-        0,
-    );
+    text.fields(ABSENT, 0);
     text.field("tracking_total_keys", state.caches.keys().len());
     text.field("tracking_total_items", state.caches.keys().items());
     text.field("tracking_total_prefixes", state.caches.prefix_count());
     text.field("unexpected_error_replies", 0);
+    write_traffic(stats, text);
+}
+
+/// What was refused, and how often sockets were read and written.
+fn write_traffic(stats: &Stats, text: &mut Text) {
     text.field("total_error_replies", stats.errors);
+    text.field("dump_payload_sanitizations", 0);
+    text.field("total_reads_processed", stats.reads);
+    text.field("total_writes_processed", stats.writes);
+    text.fields(IO_THREADS, 0);
     text.field(
         "client_query_buffer_limit_disconnections",
         stats.query_limit_disconnections,
@@ -43,7 +85,40 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         "client_output_buffer_limit_disconnections",
         stats.output_limit_disconnections,
     );
+    text.fields(&["reply_buffer_shrinks", "reply_buffer_expands"], 0);
+    text.field("acl_access_denied_auth", stats.refused_passwords);
+    text.fields(ACCESS_LISTS, 0);
 }
+
+/// Forks, replicas, defragmentation.
+const ABSENT: &[&str] = &[
+    "latest_fork_usec",
+    "total_forks",
+    "migrate_cached_sockets",
+    "slave_expires_tracked_keys",
+    "active_defrag_hits",
+    "active_defrag_misses",
+    "active_defrag_key_hits",
+    "active_defrag_key_misses",
+    "total_active_defrag_time",
+    "current_active_defrag_time",
+];
+const IO_THREADS: &[&str] = &[
+    "io_threaded_reads_processed",
+    "io_threaded_writes_processed",
+    "io_threaded_freed_objects",
+    "io_threaded_accept_processed",
+    "io_threaded_poll_processed",
+    "io_threaded_total_prefetch_batches",
+    "io_threaded_total_prefetch_entries",
+];
+const ACCESS_LISTS: &[&str] = &[
+    "acl_access_denied_cmd",
+    "acl_access_denied_key",
+    "acl_access_denied_channel",
+    "acl_access_denied_tls_cert",
+    "acl_access_denied_db",
+];
 
 pub(super) fn write_commands(call: &mut Call<'_>, text: &mut Text) {
     call.state.settle_times();

@@ -1,0 +1,58 @@
+//! What the server tells about itself and lets be set.
+
+pub(in super::super) const FORMS: &[&str] = &[
+    "INFO [( clients | stats | keyspace | commandstats | errorstats | server | memory | replication | everything | nothing )]",
+    "INFO ( clients | stats ) ( keyspace | commandstats )",
+    "DBSIZE",
+    "!TIME extra",
+    "ROLE",
+    "!LASTSAVE extra",
+    "!LOLWUT VERSION abc",
+    "OBJECT ( ENCODING | IDLETIME | REFCOUNT | FREQ ) $key",
+    "MEMORY USAGE $key [SAMPLES ( 0 | 5 | -1 | abc )]",
+    "!MEMORY ( HELP | NOTHING | USAGE | STATS extra | DOCTOR extra | PURGE extra | MALLOC-STATS extra )",
+    "CONFIG GET ( stream-node-max-entries | stream-node-* | notify-keyspace-events | maxmemory | MAXMEMORY-policy | slowlog-* | nothing ) \
+     [( commandlog-* | maxmemory | [r]equirepass )]",
+    "CONFIG SET ( stream-node-max-entries | stream-node-max-bytes ) ( 1 | 2 | 10 | 100 | 0 | -1 | abc | 1kb )",
+    "CONFIG SET notify-keyspace-events $classes",
+    "CONFIG SET maxmemory ( 0 | 1gb | -1 | abc )",
+    "CONFIG SET ( slowlog-log-slower-than | commandlog-execution-slower-than ) ( 0 | -1 | 1000000000 | abc )",
+    // What a client is told by others counts in the model as its next reply, so that only zero is the same.
+    "CONFIG SET commandlog-reply-larger-than ( 0 | -1 | 1000000000 | abc )",
+    "CONFIG SET commandlog-request-larger-than ( 0 | 100 | -1 | 1000000000 | abc )",
+    "CONFIG SET stream-node-max-entries ( 1 | 5 ) ( stream-node-max-bytes 200 | stream-node-max-entries 2 | nothing 1 | maxmemory abc )",
+    "!CONFIG ( SET | GET | NOTHING | HELP | RESETSTAT extra | REWRITE extra )",
+    "CONFIG RESETSTAT",
+    "SLOWLOG GET [( -1 | 0 | 2 | -2 | abc )]",
+    "SLOWLOG ( LEN | RESET | HELP | NOTHING )",
+    "COMMANDLOG GET ( -1 | 0 | 3 | -2 | abc ) ( slow | large-request | large-reply | nothing )",
+    "COMMANDLOG ( LEN | RESET ) ( slow | large-request | large-reply | nothing )",
+    "COMMANDLOG ( HELP | NOTHING )",
+    "LATENCY ( LATEST | RESET | RESET command | HISTORY command | HISTORY | HISTOGRAM nothing | GRAPH nothing | HELP | NOTHING )",
+    "!COMMAND ( COUNT extra | HELP | NOTHING | LIST FILTERBY NOTHING x | LIST FILTERBY PATTERN xadd | LIST FILTERBY ACLCAT nothing | LIST x )",
+    "!COMMAND INFO $command [( $command | nothing )]",
+    "!COMMAND ( GETKEYS | GETKEYSANDFLAGS ) $command $key ...",
+    "!COMMAND DOCS nothing",
+    "ACL ( WHOAMI | USERS | HELP | NOTHING | GETUSER nobody | CAT nothing | WHOAMI extra | LIST extra )",
+    "!MODULE ( HELP | NOTHING )",
+    "CLUSTER ( KEYSLOT $key | INFO | NODES | MYID | NOTHING | COUNTKEYSINSLOT 1 )",
+    "CLUSTER $cluster",
+    "CLUSTER $cluster $key",
+    "CLUSTER $cluster ( 1 | $key ) ( 2 | $key ) [$key]",
+    "CLUSTERSCAN ( 0 | abc ) [MATCH $pattern] [SLOT 1]",
+    "!DEBUG ( SLEEP 0 | ERROR $text | LOG $text | STRINGMATCH-TEST extra | OBJECT nokey | NOTHING | POPULATE abc )",
+    "DEBUG PROTOCOL ( string | integer | double | null | array | set | map | attrib | push | verbatim | true | false | bignum | nothing )",
+    "!DEBUG POPULATE 2 ( s | k ) [( 0 | 5 )]",
+    "!DEBUG ERROR 'ERR'",
+    "!SHUTDOWN ( NOTHING | ABORT | NOSAVE SAVE | ABORT NOW | ABORT SAFE )",
+];
+
+/// Settings that show in what follows, each with what shows it.
+pub(in super::super) const SHOWING: &[&str] = &[
+    "!CONFIG SET notify-keyspace-events $classes",
+    "!CONFIG SET notify-keyspace-events ( KEA | KEAmn )",
+    "!CONFIG SET notify-keyspace-events KEA",
+    "!CONFIG SET slowlog-log-slower-than 0",
+    "!CONFIG SET commandlog-request-larger-than ( 0 | 100 )",
+    "!CONFIG SET commandlog-reply-larger-than 0",
+];
