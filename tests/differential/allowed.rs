@@ -90,6 +90,11 @@ fn sort_subcommands(value: &mut Value) {
     }
 }
 
+/// Whether a reply is compared: when a key expires that is only met by chance is told by chance, too.
+pub(super) fn is_compared(reply: &Value, facts: Facts) -> bool {
+    !(facts.has_met_expired && is_expiry(reply))
+}
+
 /// Whether a message tells that a key has expired: several keys do so in whatever order they are met.
 fn is_expiry(value: &Value) -> bool {
     let is_of_keys = |channel: &Value| channel.text().starts_with(b"__key");
