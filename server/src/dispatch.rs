@@ -273,6 +273,12 @@ pub(crate) fn run_in_script(
         let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
+    // What a script asks for was not sent.
+    let bytes = CallBytes {
+        request: 0,
+        reply: reply.bytes_since(mark),
+    };
+    state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
 }
 

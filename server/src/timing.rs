@@ -59,7 +59,9 @@ impl Timing {
         if self.is_exact || bytes > LARGE_BYTES || !spec.flags.has(Flags::FAST) {
             return true;
         }
-        if stats.by_command.wants_measuring(spec) {
+        let is_sampled = self.sampled.last();
+        let is_sampled = is_sampled.is_some_and(|last| std::ptr::eq(*last, spec));
+        if !is_sampled && stats.by_command.wants_measuring(spec) {
             self.sampled.push(spec);
         }
         false

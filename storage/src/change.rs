@@ -25,6 +25,10 @@ pub enum Event {
     KeyMiss,
     /// A stream was about to be replaced by something else; what did it follows.
     Overwritten,
+    /// A value took the place of another one (only where Redis is followed); what did it follows.
+    Replaced,
+    /// The other value was of another type (only where Redis is followed); what did it follows.
+    TypeChanged,
     /// An entry was appended.
     Xadd,
     /// Entries were trimmed.
@@ -109,6 +113,10 @@ pub enum EventClass {
     New,
     /// A read was in vain.
     KeyMiss,
+    /// A value took the place of another one.
+    Replaced,
+    /// A value took the place of one of another type.
+    TypeChanged,
     /// Nobody is notified.
     Silent,
 }
@@ -120,6 +128,8 @@ impl Event {
         Some(match self {
             Self::New => "new",
             Self::KeyMiss => "keymiss",
+            Self::Replaced => "overwritten",
+            Self::TypeChanged => "type_changed",
             Self::Xadd => "xadd",
             Self::Xtrim => "xtrim",
             Self::Xdel => "xdel",
@@ -156,6 +166,8 @@ impl Event {
             Self::New
                 | Self::KeyMiss
                 | Self::Overwritten
+                | Self::Replaced
+                | Self::TypeChanged
                 | Self::Xtrim
                 | Self::Xdel
                 | Self::Expired
@@ -173,6 +185,8 @@ impl Event {
         match self {
             Self::New => EventClass::New,
             Self::KeyMiss => EventClass::KeyMiss,
+            Self::Replaced => EventClass::Replaced,
+            Self::TypeChanged => EventClass::TypeChanged,
             Self::Xadd
             | Self::Xtrim
             | Self::Xdel
@@ -212,6 +226,8 @@ impl Event {
         !matches!(
             self,
             Self::KeyMiss
+                | Self::Replaced
+                | Self::TypeChanged
                 | Self::Xsetid
                 | Self::XgroupCreate
                 | Self::XgroupCreateconsumer

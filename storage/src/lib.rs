@@ -33,6 +33,7 @@ mod radix;
 mod range;
 mod rng;
 mod run;
+mod search;
 mod slot;
 mod slots;
 mod store;

@@ -10,6 +10,8 @@ use crate::node::NodeLimits;
 use crate::radix;
 use crate::range::Position;
 use crate::range::Range;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// The entries of a stream, in the order of their IDs.
 ///
@@ -80,7 +82,8 @@ impl Log {
         }
         let bytes_before = slot.node.bytes();
         slot.node.append(id, fields, text_bytes);
-        self.node_bytes += slot.node.bytes() - bytes_before;
+        // It may be less: offsets that become wide leave behind what they had to spare.
+        self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
         self.len += 1;
     }
 
@@ -248,19 +251,7 @@ impl Log {
     /// Nodes that lie between are not looked into.
     #[must_use]
     pub fn count(&self, from: StreamId, to: StreamId, max: u64) -> u64 {
-        let (mut start, end) = self.bounds(from, to);
-        let mut count = 0;
-        while start < end && count < max {
-            let node = &self.nodes[start.node].node;
-            let slots_end = if start.node == end.node {
-                end.slot
-            } else {
-                node.slots()
-            };
-            count += node.live_among(start.slot..slots_end) as u64;
-            start = Position::start_of(start.node + 1);
-        }
-        count.min(max)
+        self.range(from, to).count_up_to(max)
     }
 
     /// Whether an ID from `from` to `to` may have been in the log once and have left it. Never false when one did.
@@ -319,11 +310,21 @@ impl Log {
         if self.last_slot_id().is_none_or(|last| last < id) {
             return self.nodes.len();
         }
-        let after = self.nodes.partition_point(|slot| slot.base <= id);
+        let after = partition_point_near(self.nodes.len(), self.guess(id), |index| {
+            self.nodes[index].base <= id
+        });
         match after.checked_sub(1) {
             Some(index) if self.nodes[index].node.last() >= id => index,
             _ => after,
         }
+    }
+
+    /// Returns about where the node of an ID is, as if time passed evenly over all nodes.
+    fn guess(&self, id: StreamId) -> usize {
+        let ends = self.nodes.front().zip(self.nodes.back());
+        ends.map_or(0, |(first, last)| {
+            guess(self.nodes.len(), first.base.ms, last.base.ms, id.ms)
+        })
     }
 
     fn find(&self, id: StreamId) -> Option<Position> {
@@ -481,6 +482,24 @@ mod tests {
         assert_eq!(log.node_count(), 1);
         assert_eq!(log.radix_node_count(), 2);
         assert!(log.may_have_lost(StreamId::new(2, 0), StreamId::new(2, 5)));
+    }
+
+    /// A node takes over the spare memory of the one before it. When its offsets no longer fit in two
+    /// bytes each, that goes, and the node takes less than before.
+    #[test]
+    fn an_entry_may_be_added_and_memory_given_back() {
+        let limits = NodeLimits {
+            bytes_max: 0,
+            entries_max: 1_000,
+        };
+        let mut log = filled(1_000, limits);
+        for (ms, bytes) in [(1_001, 40_000), (1_002, 10_000), (1_003, 20_000)] {
+            append(&mut log, ms, &[b"name", &vec![b'x'; bytes]], limits);
+        }
+        let bytes_before = log.bytes();
+        append(&mut log, 1_004, &[b"name", b"value"], limits);
+        assert!(log.bytes() < bytes_before);
+        log.check();
     }
 
     #[test]

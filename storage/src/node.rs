@@ -24,6 +24,8 @@ use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
 use crate::offsets::Offsets;
+use crate::search::guess;
+use crate::search::partition_point_near;
 
 /// When a node is full. Zero means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,17 +322,8 @@ impl Node {
 
     /// Returns the first slot whose ID is not below this one.
     pub(crate) fn seek(&self, id: StreamId) -> usize {
-        let mut low = 0;
-        let mut high = self.slots();
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.id(middle) < id {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        let guess = guess(self.slots(), self.base.ms, self.last.ms, id.ms);
+        partition_point_near(self.slots(), guess, |index| self.id(index) < id)
     }
 
     /// Returns the ID of an entry, deleted or not.
@@ -453,6 +446,6 @@ const LISTPACK_BYTES_MAX: usize = 1 << 30;
 const ID_ELEMENTS: usize = 3;
 const COUNT_BYTES_MAX: usize = 10;
 /// Fewer deleted bytes than this are not worth a rewrite of the node.
-const DEAD_BYTES_MIN: usize = 128;
+const DEAD_BYTES_MIN: usize = 64;
 /// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -42,6 +42,29 @@ impl<'a> Range<'a> {
             back: log.node(end.node),
         }
     }
+
+    /// Counts the entries that are left, but no more than `max`.
+    ///
+    /// Nodes that lie between are not looked into.
+    #[must_use]
+    pub fn count_up_to(&self, max: u64) -> u64 {
+        let Self { log, end, .. } = *self;
+        let mut start = self.start;
+        let mut count = 0;
+        while start < end && count < max {
+            let Some(node) = log.node(start.node) else {
+                break;
+            };
+            let slots_end = if start.node == end.node {
+                end.slot
+            } else {
+                node.slots()
+            };
+            count += node.live_among(start.slot..slots_end) as u64;
+            start = Position::start_of(start.node + 1);
+        }
+        count.min(max)
+    }
 }
 
 impl<'a> Iterator for Range<'a> {

@@ -28,7 +28,7 @@ use crate::rng::Rng;
 use crate::stream::Stream;
 use crate::strings::StringValue;
 use crate::time::UnixMillis;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 /// Everything that a server stores.
 ///
@@ -340,6 +340,23 @@ impl Store {
             self.changes.record(db, key, Event::Overwritten);
         }
         at
+    }
+
+    /// Says that what is under a key now took the place of something, as Redis does. `old` is what that was.
+    fn record_replaced(&mut self, db: usize, key: &[u8], old: Option<ValueKind>, new: ValueKind) {
+        if let Some(old) = old
+            && self.settings.compat == Compat::Redis
+        {
+            self.changes.record_for_all(db, key, Event::Replaced);
+            if old != new {
+                self.changes.record_for_all(db, key, Event::TypeChanged);
+            }
+        }
+    }
+
+    /// Returns the type of a key that [`Store::locate`] found or not.
+    fn kind_at(&self, db: usize, found: Option<RecordIndex>) -> Option<ValueKind> {
+        found.map(|at| self.keyspaces[db].record(at).value().kind())
     }
 
     /// Adds a key that [`Store::locate`] did not find.

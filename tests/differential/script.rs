@@ -9,6 +9,7 @@ use proptest::sample::subsequence;
 use proptest::strategy::Union;
 
 use super::families::setup;
+use super::families::tracking;
 use super::families::waiting;
 use super::grammar::Words;
 use super::grammar::one_of;
@@ -47,8 +48,11 @@ pub(super) fn scripts() -> BoxedStrategy<Vec<Act>> {
     let waiter = || 0..actor;
     let wait = (waiter(), one_of(waiting::WAITING))
         .prop_map(|(client, commands)| Act::Say(client, commands));
+    let track = (waiter(), one_of(tracking::AMONG_OTHERS))
+        .prop_map(|(client, commands)| Act::Say(client, commands));
     let act = Union::new_weighted(vec![
         (40, wait.boxed()),
+        (10, track.boxed()),
         (50, say(waiting::ACTING).boxed()),
         (4, waiter().prop_map(Act::Leave).boxed()),
         (

@@ -36,8 +36,8 @@ pub(super) fn play(
         stage.act(act);
         stage.is_late()
     });
-    stage.release_all();
-    if is_late {
+    let is_released_late = stage.release_all();
+    if is_late || is_released_late {
         return None;
     }
     let Stage { mut exchanges, .. } = stage;
@@ -184,19 +184,24 @@ impl Stage<'_> {
         self.settle(None);
     }
 
-    /// Ends all waits. Behind one that waits there may be another that does.
-    fn release_all(&mut self) {
+    /// Ends all waits, and says whether one may have ended by itself meanwhile. Behind one that waits there may be
+    /// another that does.
+    fn release_all(&mut self) -> bool {
         if self.short_since.is_some() {
             self.act(&Act::Deadlines);
         }
         if self.is_paused {
             self.act(&Act::Unpause);
         }
+        let mut is_late = false;
         for client in 0..CLIENTS {
             for _ in 0..self.owed[client].len() {
+                let was_short = self.owed.iter().any(is_short);
                 self.act(&Act::Unblock(client, false));
+                is_late |= was_short && self.is_late();
             }
         }
+        is_late
     }
 
     /// Waits until nobody waits for a short time any more.
@@ -211,10 +216,6 @@ impl Stage<'_> {
             false,
             None,
         );
-        let is_short = |owed: &VecDeque<Words>| {
-            owed.front()
-                .is_some_and(|words| words.iter().any(|word| word == SHORT))
-        };
         for _ in 0..LOOKS {
             self.settle(None);
             if !self.owed.iter().any(is_short) {
@@ -327,6 +328,12 @@ impl Stage<'_> {
             ending: None,
         });
     }
+}
+
+/// Whether a client waits for a short time.
+fn is_short(owed: &VecDeque<Words>) -> bool {
+    owed.front()
+        .is_some_and(|words| words.iter().any(|word| word == SHORT))
 }
 
 /// Whether a value confirms what somebody subscribes to or leaves.

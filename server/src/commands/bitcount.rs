@@ -28,6 +28,13 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Bitmap,
     summary: "Counts the bits of a string that are set.",
     since: "2.6.0",
+    history: &[
+        ("7.0.0", "Takes `BYTE` and `BIT`."),
+        (
+            "8.0.0",
+            "The end may be left out; it is the last byte then.",
+        ),
+    ],
     complexity: "O(N), N being the length of the part.",
     ..Spec::of(run)
 };

@@ -33,6 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     group: Group::Bitmap,
     summary: "Finds the first bit of a string that is set, or that is clear.",
     since: "2.8.7",
+    history: &[("7.0.0", "Takes `BYTE` and `BIT`.")],
     complexity: "O(N), N being the length of the part.",
     ..Spec::of(run)
 };

@@ -37,10 +37,10 @@ pub(super) fn range(
     to: StreamId,
     count_max: u64,
 ) {
-    let log = stream.log();
-    let count = array_len(log.count(from, to, count_max));
+    let entries = stream.log().range(from, to);
+    let count = array_len(entries.count_up_to(count_max));
     reply.array(count);
-    for each in log.range(from, to).take(count) {
+    for each in entries.take(count) {
         entry(reply, &each);
     }
 }
@@ -53,10 +53,10 @@ pub(super) fn range_reversed(
     to: StreamId,
     count_max: u64,
 ) {
-    let log = stream.log();
-    let count = array_len(log.count(from, to, count_max));
+    let entries = stream.log().range(from, to);
+    let count = array_len(entries.count_up_to(count_max));
     reply.array(count);
-    for each in log.range(from, to).rev().take(count) {
+    for each in entries.rev().take(count) {
         entry(reply, &each);
     }
 }

@@ -36,6 +36,16 @@ impl EventClasses {
     /// `n`: keys that were created; not part of `A`.
     pub const NEW: Self = Self(1 << 13);
 
+    /// `o`: values that took the place of others; only where Redis is followed, and not part of `A`.
+    pub const REPLACED: Self = Self(1 << 14);
+    /// `c`: values that took the place of others of another type; likewise.
+    pub const TYPE_CHANGED: Self = Self(1 << 15);
+
+    /// Whether Valkey knows all of these classes.
+    pub(super) const fn is_of_valkey(self) -> bool {
+        self.0 & (Self::REPLACED.0 | Self::TYPE_CHANGED.0) == 0
+    }
+
     /// Whether every class of `other` is selected.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
@@ -51,6 +61,8 @@ impl EventClasses {
             EventClass::Expired => Self::EXPIRED,
             EventClass::New => Self::NEW,
             EventClass::KeyMiss => Self::KEY_MISS,
+            EventClass::Replaced => Self::REPLACED,
+            EventClass::TypeChanged => Self::TYPE_CHANGED,
             EventClass::Silent => return false,
         })
     }
@@ -73,8 +85,8 @@ impl EventClasses {
 
     /// Writes the letters in the reference's order.
     ///
-    /// `A` swallows the letters it stands for and, as in the reference, `n` with them: it stays
-    /// selected without being shown.
+    /// `A` swallows the letters it stands for and, as in the references, `n`, `o` and `c` with them: they
+    /// stay selected without being shown.
     pub(super) fn letters(self) -> String {
         let of_class =
             |(letter, class): &(u8, Self)| self.contains(*class).then_some(char::from(*letter));
@@ -125,6 +137,8 @@ const CLASS_LETTERS: &[(u8, EventClasses)] = &[
     (b't', EventClasses::STREAM),
     (b'd', EventClasses::MODULE),
     (b'n', EventClasses::NEW),
+    (b'o', EventClasses::REPLACED),
+    (b'c', EventClasses::TYPE_CHANGED),
 ];
 
 const OTHER_LETTERS: &[(u8, EventClasses)] = &[

@@ -120,7 +120,7 @@ impl Kind {
             Self::OutputLimits => parse_output_limits(words, current),
             Self::Events => EventClasses::parse(word)
                 .map(Value::Events)
-                .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned()),
+                .ok_or_else(|| UNKNOWN_EVENT_CLASS.to_owned()),
             Self::Primary => parse_primary(words),
             Self::Directory => parse_directory(name, word, current),
         }
@@ -344,6 +344,9 @@ pub fn system_message(error: &std::io::Error) -> String {
 }
 
 const WRONG_COUNT: &str = "wrong number of arguments";
+/// Both references say so, though Redis knows more of them.
+pub(super) const UNKNOWN_EVENT_CLASS: &str =
+    "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
 const OOM_WORDS: &[&str] = &["no", "yes", "relative", "absolute"];
 const SHUTDOWN_WORDS: &[&str] = &[
     "default", "save", "nosave", "now", "force", "safe", "failover",

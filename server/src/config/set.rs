@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use tailrace_storage::Compat;
+
 use super::Config;
 use super::directive::Change;
+use super::kind::UNKNOWN_EVENT_CLASS;
 use super::settings::Settings;
 use super::settings::Trust;
 use super::table::Name;
@@ -96,6 +99,12 @@ impl Config {
             false => vec![text],
         };
         let value = directive.kind.parse(directive.name, &words, current)?;
+        if let Value::Events(classes) = value
+            && self.settings.compat == Compat::Valkey
+            && !classes.is_of_valkey()
+        {
+            return Err(UNKNOWN_EVENT_CLASS.to_owned());
+        }
         match directive.effect.refusal(&value.shown()) {
             Some(refusal) => Err(refusal),
             None => Ok(value),

@@ -40,6 +40,8 @@ pub enum ScriptError {
     Unkillable,
     /// `SCRIPT DEBUG` takes something else.
     DebugMode,
+    /// `SCRIPT DEBUG` has replies before it that have not left.
+    DebugInPipeline,
     /// There is no such engine to debug scripts of.
     NoEngineToDebug(Vec<u8>),
     /// Scripts cannot be debugged.
@@ -107,6 +109,7 @@ impl ScriptError {
             Self::Unkillable => {
                 "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
             }
+            Self::DebugInPipeline => "ERR SCRIPT DEBUG must be called outside a pipeline",
             Self::DebugMode => "ERR Use SCRIPT DEBUG YES/SYNC/NO",
             Self::NoDebugger => {
                 "ERR The scripting engine 'LUA' does not support interactive script debugging"

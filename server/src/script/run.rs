@@ -33,7 +33,6 @@ use super::values::Writer;
 use super::values::counted;
 use crate::call::Call;
 use crate::client::ClientId;
-use crate::command_log::CallBytes;
 use crate::command_table::Lookup;
 use crate::dispatch;
 use crate::error::CommandError;
@@ -448,20 +447,13 @@ fn run_command(
         }
     })?;
     *has_written |= spec.flags.has(Flags::WRITE);
-    let start = out.len();
     let mut reply = ReplyWriter::new(out, version);
     let began = state.clock.mono();
     dispatch::run_in_script(state, id, spec, request, now, &mut reply);
     let micros = state.micros_since(began);
     let nanos = micros.saturating_mul(1_000);
     state.stats.by_command.on_measured(spec, nanos);
-    // Nobody has sent it, but it has a reply.
-    let bytes = CallBytes {
-        request: 0,
-        reply: out.len() - start,
-    };
     state.log_if_slow(id, spec, request, now, micros);
-    state.log_if_large(id, spec, request, now, bytes);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::change::Event;
 use crate::integer::Digits;
 use crate::store::Store;
 use crate::strings::StringValue;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 impl Store {
     /// Sets or clears a bit of a string, which is filled up with zeros if it is too short. Returns what the bit was.
@@ -102,7 +102,9 @@ impl Store {
             return Ok(0);
         }
         let found = self.locate(db, target);
+        let replaced = self.kind_at(db, found);
         let at = self.put(db, target, found, Value::String(StringValue::raw(result)));
+        self.record_replaced(db, target, replaced, ValueKind::String);
         self.keyspaces[db].set_deadline(at, None);
         self.changes.record(db, target, Event::Set);
         Ok(len)

@@ -46,10 +46,13 @@ impl Store {
         }
         // Finding the target may remove it, but records never move.
         let target = self.locate(db, to);
+        let replaced = self.kind_at(db, target);
+        let kind = self.keyspaces[db].record(source).value().kind();
         self.remove_overwritten(db, to, target);
         self.transfer(db, source, db, to);
         self.changes.record(db, from, Event::RenameFrom);
         self.changes.record(db, to, Event::RenameTo);
+        self.record_replaced(db, to, replaced, kind);
         Ok(())
     }
 
@@ -94,9 +97,11 @@ impl Store {
         }
         let record = self.keyspaces[db].record(source);
         let (value, deadline) = (record.value().clone(), record.deadline());
+        let (replaced, kind) = (self.kind_at(to_db, target), value.kind());
         self.remove_overwritten(to_db, to, target);
         self.create_until(to_db, to, value, deadline);
         self.changes.record(to_db, to, Event::CopyTo);
+        self.record_replaced(to_db, to, replaced, kind);
         true
     }
 

@@ -6,6 +6,7 @@
 use crate::autoclaim::{AutoClaim, AutoClaimed};
 use crate::change::Event;
 use crate::claim::{Claim, Claimed};
+use crate::compat::Compat;
 use crate::deliver::{History, ReadNew, Tracking};
 use crate::id::{IdRequest, StreamId};
 use crate::keyspace::RecordIndex;
@@ -318,7 +319,9 @@ impl Store {
         })?;
         self.stats.hits += 1;
         self.record_consumer(db, key, history.consumer_created);
-        self.changes.count_more(1);
+        if self.settings.compat == Compat::Valkey {
+            self.changes.count_more(1);
+        }
         Ok((history, self.stream_at(db, at)?))
     }
 

@@ -7,7 +7,7 @@ use crate::keyspace::RecordIndex;
 use crate::store::Store;
 use crate::strings::StringValue;
 use crate::time::UnixMillis;
-use crate::value::{Value, WrongType};
+use crate::value::{Value, ValueKind, WrongType};
 
 /// How a string is set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +115,9 @@ impl Store {
         }
 
         let value = Value::String(StringValue::from_bytes(value));
+        let replaced = self.kind_at(db, found);
         let at = self.put(db, key, found, value);
+        self.record_replaced(db, key, replaced, ValueKind::String);
         match options.expiry {
             SetExpiry::Keep => self.changes.record(db, key, Event::Set),
             SetExpiry::Clear => {

@@ -28,6 +28,7 @@ pub(super) const ALL: &[&[&str]] = &[
     streams::FORMS,
     strings::FORMS,
     tracking::FORMS,
+    tracking::AMONG_OTHERS,
     transactions::FORMS,
     waiting::WAITING,
     waiting::ACTING,

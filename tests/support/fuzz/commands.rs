@@ -32,7 +32,8 @@ async fn play(bytes: &mut Bytes<'_>) {
     let clock = Arc::new(ManualClock::starting_at(START));
     let builder = Server::builder().config(CONFIG.clone()).manual_clock(clock);
     let server = builder.start().await.expect("it listens nowhere");
-    let inspector = Inspector::connect(&server).await;
+    let mut inspector = Inspector::connect(&server).await;
+    inspector.prepare().await;
     let mut clients: Vec<Fuzzed> = NAMES.map(|name| Fuzzed::connect(&server, name)).into();
     for _ in 0..STEPS_MAX {
         if bytes.is_empty() {

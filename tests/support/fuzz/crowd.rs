@@ -75,6 +75,9 @@ impl Fuzzed {
             .decode(&self.unread, &mut self.batch, BatchBounds::NONE);
         for index in 0..self.batch.len() {
             let request = self.batch.request(&self.unread, index);
+            if request.is_empty() {
+                continue;
+            }
             if is_harmful(request) {
                 return self.leave();
             }

@@ -142,6 +142,10 @@ const FREQUENT: &[&str] = &[
     "scan",
     "debug",
     "wait",
+    "eval",
+    "eval",
+    "evalsha",
+    "client|tracking",
 ];
 
 fn row(arguments: &[Argument<'_>], bytes: &mut Bytes<'_>, words: &mut Words) {

@@ -44,6 +44,8 @@ fn list(kind: &str, name: &str) -> &'static [&'static str] {
         (_, "channel" | "shardchannel" | "pattern") => CHANNELS,
         (_, "parameter") => DIRECTIVES,
         (_, "section" | "category" | "type" | "event" | "command" | "command-name") => NAMES,
+        (_, "script") => SCRIPTS,
+        (_, "sha1") => SHAS,
         _ => TEXTS,
     }
 }
@@ -188,6 +190,27 @@ const TEXTS: &[&str] = &[
     "redis",
     "embedded:0",
     "c",
+];
+const SCRIPTS: &[&str] = &[
+    "return 1",
+    "return redis.call(unpack(ARGV))",
+    "return redis.pcall(unpack(ARGV))",
+    "redis.setresp(3); return redis.pcall(unpack(ARGV))",
+    "return {1, {2, 'x'}, false, {ok = 'fine'}, {err = 'ERR bad'}, {double = 1.5}, {map = {a = 1}}}",
+    "return redis.call('XADD', KEYS[1], '*', unpack(ARGV))",
+    "return cjson.encode(cjson.decode(ARGV[1]))",
+    "return cmsgpack.pack(cmsgpack.unpack(ARGV[1]))",
+    "return {cmsgpack.unpack_limit(ARGV[1], ARGV[2], ARGV[3])}",
+    "return {struct.unpack(ARGV[1], ARGV[2])}",
+    "return struct.pack(unpack(ARGV))",
+    "return bit.tohex(ARGV[1], ARGV[2])",
+    "#!lua flags=no-writes\nreturn redis.call('SET', 'k', 'v')",
+    "return ARGV[1] + 1",
+];
+/// That of `return 1`, and one of nothing.
+const SHAS: &[&str] = &[
+    "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
+    "0000000000000000000000000000000000000000",
 ];
 const OPTIONS: &[&str] = &[
     "COUNT",

@@ -117,6 +117,11 @@ const SECTIONS: &[Section] = &[
         text.field("cluster_enabled", 0)
     }),
     on_request(section("cluster_info", "Cluster Info", |_, _| {})),
+    on_request(section(
+        "scriptingengines",
+        "Scripting Engines",
+        server::write_engines,
+    )),
     section("keyspace", "Keyspace", memory::write_keyspace),
 ];
 

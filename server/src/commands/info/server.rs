@@ -24,11 +24,11 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("redis_git_dirty", 0);
     text.field("redis_build_id", server_info::build_id());
     let is_valkey = settings.compat == Compat::Valkey;
-    if is_valkey && !settings.extended_redis_compatibility {
-        text.field("server_mode", "standalone");
-    }
-    // Tools that know Redis look for this name, those that know Valkey for the other one.
-    text.field("redis_mode", "standalone");
+    let mode = match is_valkey && !settings.extended_redis_compatibility {
+        true => "server_mode",
+        false => "redis_mode",
+    };
+    text.field(mode, "standalone");
     text.field("tailrace_version", server_info::VERSION);
     text.field("os", process::system());
     text.field("arch_bits", usize::BITS);
@@ -76,6 +76,18 @@ pub(super) fn write_modules(call: &mut Call<'_>, text: &mut Text) {
         let engine = "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],options=[handle-repl-async-load|handle-atomic-slot-migration]";
         text.field("module", engine);
     }
+}
+
+/// What runs scripts.
+pub(super) fn write_engines(call: &mut Call<'_>, text: &mut Text) {
+    let used = call.state.scripts.memory().interpreter;
+    text.field("engines_count", 1);
+    text.field("engines_total_used_memory", used);
+    text.field("engines_total_memory_overhead", 0);
+    text.field(
+        "engine_0",
+        format_args!("name=LUA,module=lua,abi_version=4,used_memory={used},memory_overhead=0"),
+    );
 }
 
 /// The reference keeps 24 bits of the time in seconds.

@@ -2,6 +2,7 @@
 //!
 //! Not there yet: a debugger. It cannot be turned on, so clients that would drive one are told.
 
+use tailrace_protocol::Mark;
 use tailrace_protocol::ReplyWriter;
 
 use super::of;
@@ -24,11 +25,15 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn run(
-    _: &mut Call<'_>,
+    call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let request = args.request();
+    let is_alone = reply.mark() == Mark::default() && call.client().unsent_bytes() == 0;
+    if !is_alone && request.len() <= 4 {
+        return Err(ScriptError::DebugInPipeline.into());
+    }
     let is_off = args.keyword("no");
     let is_on = !is_off && (args.keyword("yes") || args.keyword("sync"));
     if !is_off && !is_on {

@@ -15,6 +15,7 @@ use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: "script|flush",
+    history: &[("6.2.0", "Takes `ASYNC` and `SYNC`.")],
     arity: -2,
     syntax: "[flush-type@6.2.0(ASYNC | SYNC)]",
     flags: Flags::NOSCRIPT.and(Flags::STALE),
