@@ -46,7 +46,7 @@ impl Judge {
         self.facts.has_trimmed_by_id |=
             words.iter().any(|word| word.eq_ignore_ascii_case(b"MINID"));
         self.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
-        let is_met = ["SCAN", "RANDOMKEY", "KEYS"]
+        let is_met = ["SCAN", "RANDOMKEY", "KEYS", "BITOP"]
             .iter()
             .any(|name| is(words, 0, name));
         self.facts.has_met_expired |= self.has_expired && (is_met || is(words, 0, "EXEC"));
