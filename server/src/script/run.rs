@@ -87,10 +87,12 @@ pub(crate) fn run(
     clients.at(id).db = call.db;
     call.state.in_exec = was_in_exec;
     crate::panic::set_command(spec.name);
+    if !errors.is_empty() {
+        call.state.stats.on_script_failed(spec);
+    }
     for error in errors {
-        call.state
-            .stats
-            .on_script_error(spec, &error.text, error.is_counted);
+        let stats = &mut call.state.stats;
+        stats.on_script_error(&error.text, error.is_counted);
     }
     Ok(done?)
 }
