@@ -132,7 +132,9 @@ impl Spec {
     pub fn categories(&self) -> Acl {
         let mut acl = self.acl;
         for (flag, implied) in IMPLIED {
-            if self.flags.has(*flag) {
+            // A script that only reads is no read.
+            let is_left_out = *flag == Flags::READONLY && acl.has(Acl::SCRIPTING);
+            if self.flags.has(*flag) && !is_left_out {
                 acl = acl | *implied;
             }
         }

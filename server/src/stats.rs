@@ -118,10 +118,14 @@ impl Stats {
         self.writes += u64::from(bytes > 0);
     }
 
+    /// A script failed, with whatever number of errors.
+    pub(crate) fn on_script_failed(&mut self, spec: &'static Spec) {
+        self.by_command.of(spec).counters.failed += 1;
+    }
+
     /// A script answered an error, which may be that of a command and counted already. What others
     /// made up may come in any number, so not all of it is told apart.
-    pub(crate) fn on_script_error(&mut self, spec: &'static Spec, text: &[u8], is_counted: bool) {
-        self.by_command.of(spec).counters.failed += 1;
+    pub(crate) fn on_script_error(&mut self, text: &[u8], is_counted: bool) {
         if is_counted {
             return;
         }

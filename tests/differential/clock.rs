@@ -174,4 +174,4 @@ fn made_at(id: &[u8]) -> Option<u64> {
 }
 
 /// How far apart two servers may be.
-pub(super) const TOLERANCE_MS: i64 = 3_000;
+pub(super) const TOLERANCE_MS: i64 = 10_000;

@@ -115,9 +115,15 @@ impl Side {
             Err(bytes) => return bytes.into_bytes(),
         };
         let mut text = text.replace(&self.target.address().to_string(), "(server)");
+        let name =
+            |text: String, at: usize, local: &str| text.replace(local, &format!("(client-{at})"));
+        // Where somebody is now counts more than where somebody else has been.
+        for (at, line) in self.clients.iter().enumerate() {
+            text = name(text, at, &line.client.local().to_string());
+        }
         for (at, line) in self.clients.iter().enumerate() {
             for local in &line.locals {
-                text = text.replace(local, &format!("(client-{at})"));
+                text = name(text, at, local);
             }
         }
         text.into_bytes()

@@ -141,9 +141,7 @@ impl Talk<'_> {
                 Ending::Closed(values) => (values, Some("the server closes the connection")),
                 Ending::Silent(values) => (values, Some("no reply")),
             };
-            if !values.is_empty() || ending.is_some() {
-                self.note(client, "# (in the end)", values, ending);
-            }
+            self.note(client, "# (in the end)", values, ending);
         }
     }
 
