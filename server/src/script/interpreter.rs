@@ -34,8 +34,6 @@ pub(super) struct Interpreter {
     pub(super) next: Function,
     /// The table that is shown as `server` and `redis`.
     pub(super) server: Table,
-    /// What a run gives to the hook that looks after it.
-    pub(super) run_table: Table,
     /// What is shown as `_G`.
     pub(super) globals: Table,
     /// What was compiled, by digest. Only so much may be kept outside of Lua as its stack holds.
@@ -57,15 +55,14 @@ impl Interpreter {
         let host = host::table(&lua, shared, &fields)?;
         let prelude = lua.load(PRELUDE).set_name(raised::PRELUDE);
         let world: Table = prelude.set_mode(ChunkMode::Text).call(host)?;
-        let run_table = lua.create_table()?;
-        look_after(&lua, shared, &run_table)?;
+        let server: Table = world.raw_get("server")?;
+        look_after(&lua, shared, &server)?;
         lua.set_memory_limit(MEMORY_BYTES_MAX)?;
         Ok(Self {
             shared: Arc::clone(shared),
             fields,
             next: world.raw_get("next")?,
-            server: world.raw_get("server")?,
-            run_table,
+            server,
             globals: world.raw_get("globals")?,
             scripts: lua.create_table()?,
             compile: world.raw_get("compile")?,
@@ -104,7 +101,7 @@ impl Interpreter {
         self.run.call(script)
     }
 
-    /// Undoes what a script left behind where others would see it.
+    /// Undoes what a script left behind where others would see it, if its run did not get so far.
     pub(super) fn clean(&self) -> Result<()> {
         self.clean.call(())
     }
@@ -130,16 +127,16 @@ impl Interpreter {
 }
 
 /// Has Lua look every now and then whether the script that runs is over its time or is to end.
-fn look_after(lua: &Lua, shared: &Arc<Shared>, run_table: &Table) -> Result<()> {
+///
+/// Only what a run puts into `server` reaches the run, so that is called when the time is over.
+fn look_after(lua: &Lua, shared: &Arc<Shared>, server: &Table) -> Result<()> {
     let watch = Arc::clone(&shared.watch);
-    let run_table = run_table.clone();
+    let server = server.clone();
     let every = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
     lua.set_global_hook(every, move |_, _| {
         watch.check()?;
         if watch.is_over() {
-            run_table
-                .raw_get::<Function>(ON_TIME_OVER)?
-                .call::<()>(())?;
+            server.raw_get::<Function>(PCALL)?.call::<()>(())?;
             watch.check()?;
         }
         Ok(VmState::Continue)
@@ -152,8 +149,8 @@ fn version_number(version: &str) -> u32 {
     parts.fold(0, |number: u32, part: u32| number << 8 | part & 0xFF)
 }
 
-/// The name under which a run leaves what is to be called when it is over its time.
-pub(super) const ON_TIME_OVER: &str = "on_time_over";
+/// The name of what runs a command and never raises an error.
+pub(super) const PCALL: &str = "pcall";
 /// About a millisecond's worth.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
 /// What Lua runs first.

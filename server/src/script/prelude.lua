@@ -234,9 +234,15 @@ raw_setmetatable(front, { __index = globals, __newindex = host.refuse })
 -- A string's methods are found without a detour; only its metatable is shown in place of the real one.
 shown[raw_getmetatable('')] = protect({ __index = globals.string })
 
+local fronts = {}
+for table in next, behind do
+    fronts[#fronts + 1] = table
+end
+
 -- `table.insert` and the like write past a metatable: what they left in a shared table goes.
 local function clean()
-    for table in next, behind do
+    for index = 1, #fronts do
+        local table = fronts[index]
         local key = next(table)
         while key ~= nil do
             rawset(table, key, nil)
@@ -254,6 +260,8 @@ return {
         return compile(code, '@user_script')
     end,
     run = function(script)
-        return raw_xpcall(script, handle)
+        local ok, value = raw_xpcall(script, handle)
+        clean()
+        return ok, value
     end,
 }

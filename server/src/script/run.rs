@@ -22,7 +22,7 @@ use super::broken;
 use super::cache::Sha;
 use super::host::Shared;
 use super::interpreter::Interpreter;
-use super::interpreter::ON_TIME_OVER;
+use super::interpreter::PCALL;
 use super::loan;
 use super::loan::Loan;
 use super::numbers;
@@ -78,9 +78,10 @@ pub(crate) fn run(
         // Should this fail, the next script starts in a new one.
         let _ = interpreter.lua.gc_collect();
     }
-    match interpreter.clean() {
-        Ok(()) => scripts.interpreter = Some(interpreter),
-        Err(_) => scripts.flush(),
+    if done.is_ok() || interpreter.clean().is_ok() {
+        scripts.interpreter = Some(interpreter);
+    } else {
+        scripts.flush();
     }
     scripts.cache.touch(&job.sha);
     clients.at(id).db = call.db;
@@ -125,14 +126,8 @@ fn execute(
                 Err(error) => Ok(Value::Table(fields.error_table(lua, &error)?)),
             }
         })?;
-        let on_time_over = scope.create_function(|_, ()| {
-            cell.try_borrow_mut().map_err(mlua::Error::external)?.lend();
-            loan::give_up_worker();
-            Ok(())
-        })?;
-        interpreter.run_table.raw_set(ON_TIME_OVER, on_time_over)?;
         server.raw_set("call", raising)?;
-        server.raw_set("pcall", keeping)?;
+        server.raw_set(PCALL, keeping)?;
         interpreter.run(&job.sha)
     });
     let (is_done, value) = result.map_err(|error| broken(&error))?;
@@ -300,6 +295,12 @@ fn perform(
     fields: &Fields,
     args: &MultiValue,
 ) -> mlua::Result<Result<Value, ErrorReply>> {
+    if shared.watch.take_time_over() {
+        let mut run = run.try_borrow_mut().map_err(mlua::Error::external)?;
+        run.lend();
+        loan::give_up_worker();
+        return Ok(Ok(Value::Nil));
+    }
     let request = match request_of(args) {
         Ok(request) => request,
         Err(text) => return Ok(Err(ErrorReply::new(text))),

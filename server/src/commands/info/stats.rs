@@ -36,9 +36,6 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("rejected_connections", stats.rejected_connections);
     text.fields(&["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     text.field("expired_keys", lookups.expired);
-    if state.config.settings().compat == Compat::Redis {
-        text.field("expired_keys_active", lookups.expired_unasked);
-    }
     text.field("expired_fields", 0);
     text.fields(
         &[
@@ -50,6 +47,9 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("expired_time_cap_reached_count", stats.full_expire_slices);
     let expire_millis = stats.expire_micros / 1_000;
     text.field("expire_cycle_cpu_milliseconds", expire_millis);
+    if state.config.settings().compat == Compat::Redis {
+        text.field("expired_keys_active", lookups.expired_unasked);
+    }
     text.fields(&["evicted_keys", "evicted_clients"], 0);
     text.field("evicted_scripts", state.scripts.evicted());
     let eviction = [
