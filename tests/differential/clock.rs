@@ -74,10 +74,23 @@ impl Ids {
 
     /// Notes what the clock made in two exchanges.
     pub(super) fn note_made(&mut self, reference: &Exchange, tailrace: &Exchange) {
-        if is(&reference.words, 0, "XADD") {
-            for (one, two) in reference.replies.iter().zip(&tailrace.replies) {
-                self.are_same(&reference.words, one.text(), two.text());
+        if !makes(&reference.words) {
+            return;
+        }
+        let made = |exchange: &Exchange| {
+            let mut made = Vec::new();
+            for reply in &exchange.replies {
+                find_made(reply, &mut made);
             }
+            made
+        };
+        let (one, two) = (made(reference), made(tailrace));
+        if one.len() == two.len() {
+            let pairs = one.into_iter().zip(two);
+            self.pairs.extend(pairs.filter(|(one, two)| {
+                let at = made_at(one).zip(made_at(two));
+                at.is_some_and(|(one, two)| one.abs_diff(two) <= TOLERANCE_MS.unsigned_abs())
+            }));
         }
     }
 
@@ -134,9 +147,7 @@ impl Ids {
 /// a millisecond began between two commands for one and not for the other; then they cannot be compared.
 pub(super) fn ranks(exchanges: &[Exchange]) -> Vec<usize> {
     let mut made = Vec::new();
-    let adding = exchanges
-        .iter()
-        .filter(|exchange| is(&exchange.words, 0, "XADD") || is(&exchange.words, 0, "EXEC"));
+    let adding = exchanges.iter().filter(|exchange| makes(&exchange.words));
     for reply in adding.flat_map(|exchange| &exchange.replies) {
         find_made(reply, &mut made);
     }
@@ -148,6 +159,12 @@ pub(super) fn ranks(exchanges: &[Exchange]) -> Vec<usize> {
             .unwrap_or_default()
     };
     made.iter().map(rank).collect()
+}
+
+/// Whether the reply to a command may be an id that the clock made just now.
+fn makes(command: &Words) -> bool {
+    let names = ["XADD", "EXEC", "EVAL", "EVALSHA"];
+    names.iter().any(|name| is(command, 0, name))
 }
 
 /// Adds the ids in a value that the clock made to the others, each as often as it is there.

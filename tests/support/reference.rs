@@ -1,6 +1,7 @@
 //! A reference server, in a process of its own.
 
 use std::env;
+use std::io;
 use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Error;
@@ -11,6 +12,7 @@ use std::process::Child;
 use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
+use std::thread;
 
 use crate::target::TOLERANCE_MS;
 use crate::target::Target;
@@ -20,8 +22,6 @@ use crate::target::really_wait;
 #[derive(Debug)]
 pub struct Reference {
     process: Child,
-    /// Kept open, so that the server never writes into a closed pipe.
-    _log: BufReader<ChildStdout>,
     address: SocketAddr,
 }
 
@@ -60,9 +60,9 @@ impl Reference {
         let mut line = String::new();
         while log.read_line(&mut line)? > 0 {
             if line.contains("Ready to accept connections") {
+                read_away(log);
                 return Ok(Some(Self {
                     process,
-                    _log: log,
                     address: SocketAddr::from(([127, 0, 0, 1], port)),
                 }));
             }
@@ -105,6 +105,11 @@ impl Drop for Reference {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Reads a log until its server ends: one that nobody reads would stop the server when the pipe is full.
+fn read_away(mut log: BufReader<ChildStdout>) {
+    thread::spawn(move || io::copy(&mut log, &mut io::sink()));
 }
 
 fn free_port() -> Result<u16> {

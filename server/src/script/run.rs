@@ -87,7 +87,10 @@ pub(crate) fn run(
     clients.at(id).db = call.db;
     call.state.in_exec = was_in_exec;
     crate::panic::set_command(spec.name);
-    if !errors.is_empty() {
+    // Each error of a command counts as one of the script's, and all that it made up itself as one.
+    let of_commands = errors.iter().filter(|error| error.is_counted).count();
+    let has_own = of_commands < errors.len();
+    for _ in 0..of_commands + usize::from(has_own) {
         call.state.stats.on_script_failed(spec);
     }
     for error in errors {

@@ -50,7 +50,7 @@ pub(in super::super) const FORMS: &[&str] = &[
 /// Settings that show in what follows, each with what shows it.
 pub(in super::super) const SHOWING: &[&str] = &[
     "!CONFIG SET notify-keyspace-events $classes",
-    "!CONFIG SET notify-keyspace-events ( KEA | KEAmn )",
+    "!CONFIG SET notify-keyspace-events ( KEA | KEAm )",
     "!CONFIG SET notify-keyspace-events KEA",
     "!CONFIG SET slowlog-log-slower-than 0",
     "!CONFIG SET commandlog-request-larger-than ( 0 | 100 )",

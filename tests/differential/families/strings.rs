@@ -25,8 +25,9 @@ pub(in super::super) const FORMS: &[&str] = &[
     "BITCOUNT $text_key $offset $offset [( BYTE | BIT | bits )]",
     "BITPOS $text_key ( 0 | 1 | 2 ) [$offset]",
     "BITPOS $text_key ( 0 | 1 ) $offset $offset [( BYTE | BIT )]",
-    "BITOP ( AND | OR | XOR | NOT ) $text_key $key ...",
-    "BITOP NOT $text_key $text_key",
+    // No time is set for what they are kept in: the model deletes that without looking whether it is past.
+    "!BITOP ( AND | OR | XOR | NOT ) bits $key ...",
+    "!BITOP NOT bits ( $text_key | bits )",
     "BITFIELD $text_key [OVERFLOW ( WRAP | SAT )] ( GET | GET | SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 | u64 ) ( 0 | 3 | 17 | #1 | -1 | #-1 | x | 9223372036854775807 ) [$integer]",
     "BITFIELD $text_key OVERFLOW ( WRAP | SAT ) ( ( SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 ) ( 0 | 3 | 17 | #1 | 8 ) $integer ) ...",
     // On a key that is not there the model makes one without saying so.
