@@ -70,8 +70,8 @@ pub(crate) fn execute(
             ran = Some(spec);
             run(state, id, spec, request, now, &mut reply)
         }
-        Ok(Admitted::Queue(spec)) => {
-            state.queue(id, spec, request);
+        Ok(Admitted::Queue(spec, flags)) => {
+            state.queue(id, spec, flags, request);
             reply.simple("QUEUED");
             Step::Done
         }
@@ -284,7 +284,8 @@ pub(crate) fn run_in_script(
 
 enum Admitted {
     Run(&'static Spec),
-    Queue(&'static Spec),
+    /// Together with what it does, which scripts say themselves.
+    Queue(&'static Spec, Flags),
     /// Kept until the gate opens.
     Hold,
     /// A web browser was made to talk to us.
@@ -352,7 +353,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         return Ok(Admitted::Hold);
     }
     if in_multi && !spec.flags.has(Flags::UNQUEUED) {
-        return Ok(Admitted::Queue(spec));
+        return Ok(Admitted::Queue(spec, flags));
     }
     Ok(Admitted::Run(spec))
 }

@@ -25,9 +25,9 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Queues a command.
-    pub fn push(&mut self, spec: &'static Spec, request: OwnedRequest) {
-        self.flags = self.flags | spec.flags;
+    /// Queues a command, which does what `flags` say.
+    pub fn push(&mut self, spec: &'static Spec, flags: Flags, request: OwnedRequest) {
+        self.flags = self.flags | flags;
         let request_args = request.as_request();
         self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
         self.queue.push((spec, request));
@@ -161,14 +161,20 @@ impl State {
     }
 
     /// Queues a command of a client that is in a transaction, unless that will not be executed anyway.
-    pub(crate) fn queue(&mut self, id: ClientId, spec: &'static Spec, request: Request<'_>) {
+    pub(crate) fn queue(
+        &mut self,
+        id: ClientId,
+        spec: &'static Spec,
+        flags: Flags,
+        request: Request<'_>,
+    ) {
         let client = self.clients.at(id);
         let is_broken = client.watches.broken;
         if let Some(transaction) = &mut client.transaction
             && !transaction.aborted
             && !is_broken
         {
-            transaction.push(spec, request.to_owned());
+            transaction.push(spec, flags, request.to_owned());
         }
     }
 
