@@ -28,7 +28,7 @@ pub(in super::super) const FORMS: &[&str] = &[
     "COMMANDLOG GET ( -1 | 0 | 3 | -2 | abc ) ( slow | large-request | large-reply | nothing )",
     "COMMANDLOG ( LEN | RESET ) ( slow | large-request | large-reply | nothing )",
     "COMMANDLOG ( HELP | NOTHING )",
-    "LATENCY ( LATEST | RESET | RESET command | HISTORY command | HISTORY | HISTOGRAM nothing | GRAPH nothing | HELP | NOTHING )",
+    "!LATENCY ( LATEST | RESET | RESET command | HISTORY command | HISTORY | HISTOGRAM nothing | GRAPH nothing | HELP | NOTHING )",
     "!COMMAND ( COUNT extra | HELP | NOTHING | LIST FILTERBY NOTHING x | LIST FILTERBY PATTERN xadd | LIST FILTERBY ACLCAT nothing | LIST x )",
     "!COMMAND INFO $command [( $command | nothing )]",
     "!COMMAND ( GETKEYS | GETKEYSANDFLAGS ) $command $key ...",
