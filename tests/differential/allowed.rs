@@ -192,6 +192,22 @@ const ALLOWED: &[Allowed] = &[
         },
     },
     Allowed {
+        reason: "each server runs somewhere of its own, under its own name",
+        covers: |pair| {
+            let is_own = ["dir", "port", "syslog-ident"]
+                .map(str::as_bytes)
+                .contains(&pair.field);
+            is(pair.command, 0, "CONFIG") && is_own && are_bulks(pair)
+        },
+    },
+    Allowed {
+        reason: "whether somebody still waits is asked as often as it takes, which is logged, too",
+        covers: |pair| {
+            let is_log = is(pair.command, 0, "SLOWLOG") || is(pair.command, 0, "COMMANDLOG");
+            is_log && is(pair.command, 1, "LEN") && pair.facts.has_waited && are_integers(pair)
+        },
+    },
+    Allowed {
         reason: "clients have other numbers",
         covers: |pair| {
             let is_number = pair.field == b"id" && is(pair.command, 0, "HELLO");

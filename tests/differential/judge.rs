@@ -45,7 +45,8 @@ impl Judge {
         let words = &reference.words;
         self.facts.has_trimmed_by_id |=
             words.iter().any(|word| word.eq_ignore_ascii_case(b"MINID"));
-        self.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(|word| word == b"PX");
+        let is_deadline = |word: &Vec<u8>| [&b"PX"[..], b"PXAT", b"EXAT"].contains(&&word[..]);
+        self.has_expired |= is(words, 0, "PEXPIRE") || words.iter().any(is_deadline);
         let is_met = ["SCAN", "RANDOMKEY", "KEYS", "BITOP"]
             .iter()
             .any(|name| is(words, 0, name));

@@ -11,6 +11,7 @@
 //! - Monitors see the call first, and then the commands of the script.
 
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -76,8 +77,23 @@ const fn of(run: crate::spec::Handler) -> Spec {
         group: Group::Scripting,
         since: "7.0.0",
         complexity: "Depends on the script.",
+        find_keys: Some(find_keys),
         ..Spec::of(run)
     }
+}
+
+/// The positions of the keys. As in the reference, their number ends at what is no digit, and may have
+/// zeros in front, though the command itself refuses such.
+fn find_keys(request: Request<'_>) -> Option<Vec<usize>> {
+    let digits = request.get(2)?.trim_ascii_start();
+    let digits = digits.strip_prefix(b"+").unwrap_or(digits);
+    let len = digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let number: usize = std::str::from_utf8(&digits[..len]).ok()?.parse().ok()?;
+    let is_valid = (1..=request.len().checked_sub(3)?).contains(&number);
+    is_valid.then(|| (3..3 + number).collect())
 }
 
 fn eval(

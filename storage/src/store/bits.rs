@@ -98,7 +98,11 @@ impl Store {
         }
         let len = result.len();
         if len == 0 {
-            self.remove(db, target);
+            // Without a look at its deadline, as in the reference: one that is due is deleted, too.
+            if let Some(at) = self.keyspaces[db].find(target) {
+                self.keyspaces[db].remove(at);
+                self.changes.record(db, target, Event::Del);
+            }
             return Ok(0);
         }
         let found = self.locate(db, target);
