@@ -295,6 +295,8 @@ impl Inspector {
                 self.caller.send(&["CLIENT", "UNBLOCK", &id]);
                 self.owed += 1;
             }
+            // Before time passes, or it may close this client as an idle one.
+            turns(SETTLE_TURNS).await;
             // What a pause of writes holds is not let go by that.
             server.advance(PAUSE_MAX);
             turns(SETTLE_TURNS).await;
