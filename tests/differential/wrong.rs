@@ -43,8 +43,34 @@ pub(super) fn some_wrong(maker: BoxedStrategy<Words>) -> BoxedStrategy<Words> {
         ),
     ]);
     (maker, faults)
-        .prop_map(|(words, faults)| faults.into_iter().fold(words, apply))
+        .prop_map(|(words, faults)| {
+            let made = faults.into_iter().fold(words.clone(), apply);
+            if is_hasty(&made) { words } else { made }
+        })
         .boxed()
+}
+
+/// Whether it depends on how fast a server is what comes of a command: a deadline within a second, or a threshold
+/// that some commands reach.
+fn is_hasty(words: &Words) -> bool {
+    const TIMED: [&[u8]; 8] = [
+        b"EXPIRE",
+        b"PEXPIRE",
+        b"SETEX",
+        b"PSETEX",
+        b"EX",
+        b"PX",
+        b"SLOWLOG-LOG-SLOWER-THAN",
+        b"COMMANDLOG-EXECUTION-SLOWER-THAN",
+    ];
+    let is_timed = |word: &Vec<u8>| TIMED.contains(&&word.to_ascii_uppercase()[..]);
+    let is_short = |word: &Vec<u8>| {
+        let number = std::str::from_utf8(word)
+            .ok()
+            .and_then(|word| word.parse().ok());
+        number.is_some_and(|number: i64| (1..1_000).contains(&number))
+    };
+    words.iter().any(is_timed) && words.iter().any(is_short)
 }
 
 fn fault() -> BoxedStrategy<Fault> {
