@@ -6,6 +6,7 @@ use tailrace_protocol::number::parse_i64;
 use crate::args::is_word;
 use crate::spec::Begin;
 use crate::spec::Find;
+use crate::spec::Flags;
 use crate::spec::KeySpec;
 use crate::spec::Spec;
 
@@ -44,9 +45,13 @@ impl Spec {
             }
             Some(keys)
         };
-        // The specs of these find a word where it stands first, though it may be a name there.
+        // The specs of those that read find a word where it stands first, though it may be a name there.
         let by_command = self.keys_by_command(request);
         let mut keys = match self.real_keys().next() {
+            Some(_) if self.flags.has(Flags::RUNS_SCRIPT) => by_specs().or_else(|| {
+                let keys = by_command?.into_iter();
+                Some(keys.map(|key| Key { flags: &[], ..key }).collect())
+            })?,
             Some(_) => by_command.or_else(by_specs)?,
             None => by_command?,
         };
