@@ -41,9 +41,9 @@ impl EventClasses {
     /// `c`: values that took the place of others of another type; likewise.
     pub const TYPE_CHANGED: Self = Self(1 << 15);
 
-    /// Whether Valkey knows all of these classes.
-    pub(super) const fn is_of_valkey(self) -> bool {
-        self.0 & (Self::REPLACED.0 | Self::TYPE_CHANGED.0) == 0
+    /// Those of these classes that Valkey does not know.
+    pub(super) const fn of_redis(self) -> Self {
+        Self(self.0 & (Self::REPLACED.0 | Self::TYPE_CHANGED.0))
     }
 
     /// Whether every class of `other` is selected.

@@ -99,9 +99,10 @@ impl Config {
             false => vec![text],
         };
         let value = directive.kind.parse(directive.name, &words, current)?;
-        if let Value::Events(classes) = value
+        // What is selected still, from a time when Redis was followed, is shown, and so it can be set.
+        if let (Value::Events(classes), Value::Events(selected)) = (&value, current)
             && self.settings.compat == Compat::Valkey
-            && !classes.is_of_valkey()
+            && !selected.contains(classes.of_redis())
         {
             return Err(UNKNOWN_EVENT_CLASS.to_owned());
         }
