@@ -7,11 +7,8 @@ use tailrace_tests::encode;
 use super::host::Host;
 use super::neighbour::Neighbour;
 
-/// A client asks for 400 MiB and reads none of it. It is ended at its limit, and nobody else notices.
-#[test]
-fn who_does_not_read_is_ended_at_the_limit() {
-    let host = Host::start("client-output-buffer-limit normal 16mb 0 0");
-    let mut neighbour = Neighbour::of(&host);
+/// Adds a thousand entries of a kilobyte each.
+fn add_a_megabyte(neighbour: &mut Neighbour) {
     let value = "x".repeat(1_000);
     for n in 0..1_000 {
         let id = format!("{n}-1");
@@ -20,6 +17,14 @@ fn who_does_not_read_is_ended_at_the_limit() {
             format!("\"{id}\"")
         );
     }
+}
+
+/// A client asks for 400 MiB and reads none of it. It is ended at its limit, and nobody else notices.
+#[test]
+fn who_does_not_read_is_ended_at_the_limit() {
+    let host = Host::start("client-output-buffer-limit normal 16mb 0 0");
+    let mut neighbour = Neighbour::of(&host);
+    add_a_megabyte(&mut neighbour);
     let mut deaf = host.connect();
     let range = encode(&["XRANGE", "large", "-", "+"]);
     // Some may find it closed already.
@@ -36,14 +41,7 @@ fn who_does_not_read_is_ended_at_the_limit() {
 fn who_does_not_read_holds_up_nobody() {
     let host = Host::start("");
     let mut neighbour = Neighbour::of(&host);
-    let value = "x".repeat(1_000);
-    for n in 0..1_000 {
-        let id = format!("{n}-1");
-        assert_eq!(
-            neighbour.asks(&["XADD", "large", &id, "f", &value]),
-            format!("\"{id}\"")
-        );
-    }
+    add_a_megabyte(&mut neighbour);
     let mut deaf: Vec<_> = (0..4).map(|_| host.connect()).collect();
     let range = encode(&["XRANGE", "large", "-", "+"]);
     for stream in &mut deaf {
