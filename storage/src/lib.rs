@@ -35,6 +35,7 @@ mod rng;
 mod run;
 mod search;
 mod slot;
+mod slot_index;
 mod slots;
 mod store;
 mod stream;
@@ -68,7 +69,7 @@ pub use pack::Packed;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
 pub use rng::Rng;
-pub use slot::key_slot;
+pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
     MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,

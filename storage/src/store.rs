@@ -7,6 +7,7 @@
 mod bits;
 mod keys;
 mod relocate;
+mod slots;
 mod streams;
 mod strings;
 mod waiting;
