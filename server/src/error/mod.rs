@@ -6,6 +6,7 @@
 //! those that are always the same, `wire` those that repeat something.
 
 mod client;
+mod cluster;
 mod keyspace;
 mod script;
 mod server;
@@ -18,6 +19,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::WrongType;
 
 pub use client::ClientError;
+pub use cluster::ClusterError;
 pub use keyspace::KeyspaceError;
 pub use script::ScriptError;
 pub use server::ServerError;
@@ -91,6 +93,8 @@ pub enum CommandError {
     Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
+    /// From nodes of a cluster.
+    Cluster(ClusterError),
 }
 
 impl CommandError {
@@ -145,6 +149,7 @@ impl CommandError {
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
+            Self::Cluster(error) => error.wire(),
             fixed => fixed.fixed_text().into(),
         }
     }
@@ -174,7 +179,8 @@ impl CommandError {
             | Self::Keyspace(_)
             | Self::Tracking(_)
             | Self::Script(_)
-            | Self::Server(_) => unreachable!("these name something"),
+            | Self::Server(_)
+            | Self::Cluster(_) => unreachable!("these name something"),
         }
     }
 }
@@ -226,6 +232,12 @@ impl From<ScriptError> for CommandError {
 impl From<ServerError> for CommandError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
+    }
+}
+
+impl From<ClusterError> for CommandError {
+    fn from(error: ClusterError) -> Self {
+        Self::Cluster(error)
     }
 }
 

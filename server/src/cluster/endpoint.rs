@@ -1,0 +1,100 @@
+//! Where a client is told that a node is.
+//!
+//! Always at a host that the client can use: the one that was announced, or else the one that it reached this
+//! process at itself. Common clients do not understand a host that is left out.
+
+use super::Address;
+use super::Node;
+use crate::client::Client;
+use crate::config::ClusterSettings;
+use crate::config::EndpointKind;
+
+/// A node, as one client is to find it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Endpoint {
+    /// The address of its host.
+    pub(crate) ip: String,
+    /// Its port.
+    pub(crate) port: u16,
+    /// The name of its host; empty if it says none.
+    pub(crate) host_name: String,
+}
+
+impl Endpoint {
+    /// Where `client` finds a node.
+    pub(crate) fn of(node: &Node, client: &Client) -> Self {
+        let address = &node.address;
+        let reached = reached_at(client);
+        let announced = match reached.contains(':') {
+            true => &address.ipv6,
+            false => &address.ipv4,
+        };
+        let ip = match (&address.host, announced.is_empty()) {
+            (_, false) => announced,
+            (Some(host), true) => host,
+            (None, true) => reached,
+        };
+        Self {
+            ip: ip.to_owned(),
+            port: match address.client_port {
+                0 => address.port,
+                port => port,
+            },
+            host_name: address.host_name.clone(),
+        }
+    }
+
+    /// What clients are told to connect to.
+    pub(crate) fn preferred(&self, kind: EndpointKind) -> &str {
+        match kind {
+            EndpointKind::Ip => &self.ip,
+            EndpointKind::HostName if self.host_name.is_empty() => "?",
+            EndpointKind::HostName => &self.host_name,
+            EndpointKind::Unknown => "",
+        }
+    }
+}
+
+/// The host at which a client reached this process.
+fn reached_at(client: &Client) -> &str {
+    let host = client.laddr.rsplit_once(':').map_or("", |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<std::net::IpAddr>() {
+        Ok(_) => host,
+        // It came without a network.
+        Err(_) => "127.0.0.1",
+    }
+}
+
+impl Address {
+    /// One that is listened on at this port, and announced as the settings say for the node of this place.
+    pub(crate) fn announce(&mut self, settings: &ClusterSettings, place: usize, zone: Option<&[u8]>) {
+        let place = u16::try_from(place).unwrap_or(0);
+        let offset = |first: u16| match first {
+            0 => 0,
+            first => first.saturating_add(place),
+        };
+        self.host = Some(settings.announced_host.clone()).filter(|host| !host.is_empty());
+        self.port = match offset(settings.announced_port) {
+            0 => self.listened_on,
+            port => port,
+        };
+        self.bus_port = match (settings.announced_bus_port, settings.bus_port) {
+            (0, 0) => bus_port(self.port),
+            (0, port) | (port, _) => offset(port),
+        };
+        self.host_name.clone_from(&settings.announced_host_name);
+        self.ipv4.clone_from(&settings.announced_ipv4);
+        self.ipv6.clone_from(&settings.announced_ipv6);
+        self.client_port = offset(settings.announced_client_port);
+        self.zone = zone.unwrap_or_default().to_vec();
+    }
+}
+
+/// The port that the reference would have its bus on.
+pub(super) fn bus_port(port: u16) -> u16 {
+    // A free port may lie too high for that; nobody connects to it anyway.
+    port.checked_add(BUS_PORT_DISTANCE).unwrap_or(port - BUS_PORT_DISTANCE)
+}
+
+const BUS_PORT_DISTANCE: u16 = 10_000;

@@ -1,0 +1,130 @@
+//! An engine's part in a cluster.
+
+use std::sync::Arc;
+
+use super::NodeIndex;
+use super::Topology;
+use super::View;
+use crate::config::ClusterSettings;
+use crate::engine::Engine;
+
+/// What an engine knows of the cluster that its nodes are part of.
+pub(crate) struct Membership {
+    topology: Arc<Topology>,
+    /// Which engine of the process this is.
+    engine: usize,
+    /// As it was when this engine looked last.
+    view: Arc<View>,
+    version: u64,
+    /// By node: whether it takes the cluster for whole.
+    whole: Vec<bool>,
+    must_be_covered: bool,
+    /// Something was done that other engines are to hear of.
+    has_news: bool,
+}
+
+impl Membership {
+    /// The part of the engine of this number.
+    pub(crate) fn new(topology: Arc<Topology>, engine: usize) -> Self {
+        let (version, view) = (topology.version(), topology.view());
+        let mut membership = Self {
+            topology,
+            engine,
+            view,
+            version,
+            whole: Vec::new(),
+            must_be_covered: true,
+            has_news: false,
+        };
+        membership.judge();
+        membership
+    }
+
+    /// The cluster as this engine sees it.
+    pub(crate) fn view(&self) -> &Arc<View> {
+        &self.view
+    }
+
+    /// Whether a node takes the cluster for whole.
+    pub(crate) fn is_whole(&self, node: NodeIndex) -> bool {
+        self.whole[node.place()]
+    }
+
+    /// Whether a node is a face of this engine.
+    pub(crate) fn is_own(&self, node: NodeIndex) -> bool {
+        self.view.node(node).engine == Some(self.engine)
+    }
+
+    /// Whether there is something that this engine has not looked at yet.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.topology.version() != self.version || self.topology.has_messages(self.engine)
+    }
+
+    /// Looks at the cluster again, and gives what it was before if it has changed.
+    pub(super) fn look(&mut self) -> Option<Arc<View>> {
+        let version = self.topology.version();
+        if version == self.version {
+            return None;
+        }
+        self.version = version;
+        let before = std::mem::replace(&mut self.view, self.topology.view());
+        self.judge();
+        Some(before)
+    }
+
+    /// Changes the cluster, for everybody in it.
+    pub(crate) fn change<T>(&mut self, change: impl FnOnce(&mut View) -> T) -> T {
+        self.has_news = true;
+        self.topology.change(change)
+    }
+
+    /// Sends a message to the subscribers of all other engines.
+    pub(crate) fn send(&mut self, channel: &[u8], text: &[u8]) {
+        if self.topology.engines() > 1 {
+            self.has_news = true;
+            self.topology.send(self.engine, channel, text);
+        }
+    }
+
+    /// What other engines sent to the subscribers of this one.
+    pub(super) fn take_messages(&self) -> Vec<super::topology::Message> {
+        self.topology.take_messages(self.engine).into()
+    }
+
+    /// The engines that are to hear of what was done, once the lock is released.
+    pub(crate) fn take_news(&mut self) -> Vec<Arc<Engine>> {
+        match std::mem::take(&mut self.has_news) {
+            true => self.topology.others(self.engine),
+            false => Vec::new(),
+        }
+    }
+
+    /// Acts on a change of the configuration: nodes say where they are, and may do without some slots.
+    pub(crate) fn configure(&mut self, settings: &ClusterSettings, zone: Option<&[u8]>) {
+        self.must_be_covered = settings.must_be_covered;
+        self.judge();
+        let engine = self.engine;
+        let announce = |view: &mut View| {
+            for (place, node) in view.nodes.iter_mut().enumerate() {
+                if node.engine == Some(engine) {
+                    node.address.announce(settings, place, zone);
+                }
+            }
+        };
+        let mut announced = View::clone(&self.view);
+        announce(&mut announced);
+        let addresses = |view: &View| -> Vec<_> {
+            view.nodes.iter().map(|node| node.address.clone()).collect()
+        };
+        if addresses(&announced) != addresses(&self.view) {
+            self.change(announce);
+        }
+    }
+
+    fn judge(&mut self) {
+        let nodes = (0..self.view.nodes.len()).map(NodeIndex::new);
+        let is_whole = |node| self.view.is_whole(node, self.must_be_covered);
+        self.whole = nodes.map(is_whole).collect();
+    }
+}
