@@ -427,6 +427,8 @@ impl Engine {
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let cluster = guard.cluster.as_mut();
+        let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.
@@ -446,6 +448,10 @@ impl Engine {
         }
         if is_ending {
             self.ending.notify_one();
+        }
+        for other in others {
+            // It looks for what is new by itself.
+            other.with(|_, _| ());
         }
     }
 }

@@ -65,7 +65,11 @@ impl Spec {
     /// Shows what decides which node of a cluster may run a request: its keys, and channels of shards. Nothing if
     /// it is written wrong.
     #[inline]
-    pub(crate) fn for_each_routed<'a>(&self, request: Request<'a>, mut visit: impl FnMut(&'a [u8])) {
+    pub(crate) fn for_each_routed<'a>(
+        &self,
+        request: Request<'a>,
+        mut visit: impl FnMut(&'a [u8]),
+    ) {
         if let ([only], None) = (self.keys, self.find_keys)
             && let (Begin::Index(at), Find::Range { last: 0, .. }) = (only.begin, only.find)
         {
@@ -85,7 +89,8 @@ impl Spec {
             }
         };
         let keys = keys.into_iter();
-        keys.filter_map(|key| request.get(key.position)).for_each(visit);
+        keys.filter_map(|key| request.get(key.position))
+            .for_each(visit);
     }
 
     /// The range that describes the keys, as far as one can.

@@ -62,6 +62,11 @@ pub(crate) fn settle(state: &mut State, now: Now) {
     if state.scripts.is_busy() {
         return;
     }
+    if let Some(cluster) = &state.cluster
+        && cluster.is_behind()
+    {
+        state.follow_cluster(now);
+    }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
         if let Some(client) = state.clients.get_mut(held.client) {
@@ -141,6 +146,11 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
     });
 }
 
+/// Ends a wait with an error: the key is served elsewhere now.
+pub(crate) fn refuse(state: &mut State, waiter: WaiterId, now: Now, error: CommandError) {
+    answer(state, waiter, now, |_, _, _| Err(error));
+}
+
 /// Takes a waiter out without an answer: its client is gone.
 pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
     state.parked.remove(&waiter);
@@ -164,6 +174,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
         let Some(waiter) = next else {
             break;
         };
+        if let Err(error) = state.route_again(waiter) {
+            refuse(state, waiter, now, error.into());
+            continue;
+        }
         answer(state, waiter, now, |command, call, reply| {
             command.attempt(call, reply)
         });
@@ -256,7 +270,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         Ok(over) => over,
         Err(error) => {
             match error {
-                CommandError::Client(ClientError::Unblocked) => {
+                CommandError::Client(ClientError::Unblocked) | CommandError::Cluster(_) => {
                     state.stats.on_rejected(Some(parked.spec), &error);
                 }
                 _ => state.stats.on_failed(parked.spec, &error),

@@ -79,6 +79,8 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
+    /// The hash slot of the key is served by another node of the cluster.
+    MovedAway,
     /// The database was emptied while the key was there.
     Flushed,
     /// The database was swapped, and its key of this name went with it.
@@ -154,7 +156,11 @@ impl Event {
             Self::CopyTo => "copy_to",
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
-            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
+            Self::Overwritten
+            | Self::MovedAway
+            | Self::Flushed
+            | Self::SwappedOut
+            | Self::SwappedIn => return None,
         })
     }
 
@@ -211,9 +217,11 @@ impl Event {
             | Self::MoveFrom
             | Self::MoveTo => EventClass::Generic,
             Self::Expired | Self::Outdated => EventClass::Expired,
-            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
-                EventClass::Silent
-            }
+            Self::Overwritten
+            | Self::MovedAway
+            | Self::Flushed
+            | Self::SwappedOut
+            | Self::SwappedIn => EventClass::Silent,
         }
     }
 
@@ -268,6 +276,7 @@ impl Event {
             | Self::Outdated
             | Self::RenameFrom
             | Self::MoveFrom
+            | Self::MovedAway
             | Self::Flushed
             | Self::SwappedOut => Signal::Gone,
             _ => Signal::None,

@@ -21,6 +21,11 @@ use crate::value::Value;
 pub(crate) struct RecordIndex(u32);
 
 impl RecordIndex {
+    /// Its number among the positions.
+    pub(crate) const fn number(self) -> u64 {
+        self.0 as u64
+    }
+
     const fn position(self) -> usize {
         self.0 as usize
     }

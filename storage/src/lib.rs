@@ -72,8 +72,8 @@ pub use rng::Rng;
 pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
-    MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
-    Settings, Stats, Store, Stored, StringError,
+    MissingStream, MovedKey, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome,
+    SetStreamIdError, Settings, SlotStep, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

@@ -14,6 +14,7 @@ mod waiting;
 
 pub use self::keys::{KeyFacts, Stored};
 pub use self::relocate::{Flushed, NoSuchKey};
+pub use self::slots::{MovedKey, SlotStep};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };

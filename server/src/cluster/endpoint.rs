@@ -5,9 +5,12 @@
 
 use super::Address;
 use super::Node;
+use super::View;
 use crate::client::Client;
+use crate::client::ClientId;
 use crate::config::ClusterSettings;
 use crate::config::EndpointKind;
+use crate::state::State;
 
 /// A node, as one client is to find it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -66,9 +69,47 @@ fn reached_at(client: &Client) -> &str {
     }
 }
 
+impl State {
+    /// The port of the node that a client is connected to.
+    pub(crate) fn port_of(&self, id: ClientId) -> u16 {
+        match self.seat_of(id) {
+            Some((client, view)) => view.node(client.face).address.listened_on,
+            None => self.info.port,
+        }
+    }
+
+    /// Where the primary is of the node that a client is connected to, if that is a replica.
+    pub(crate) fn primary_endpoint(&self, id: ClientId) -> Option<Endpoint> {
+        let (client, view) = self.seat_of(id)?;
+        let primary = view.node(client.face).replica_of?;
+        Some(Endpoint::of(view.node(primary), client))
+    }
+
+    /// Where the replicas are of the node that a client is connected to.
+    pub(crate) fn replica_endpoints(&self, id: ClientId) -> Vec<Endpoint> {
+        let Some((client, view)) = self.seat_of(id) else {
+            return Vec::new();
+        };
+        let replicas = view.replicas_of(client.face);
+        replicas
+            .map(|replica| Endpoint::of(view.node(replica), client))
+            .collect()
+    }
+
+    fn seat_of(&self, id: ClientId) -> Option<(&Client, &View)> {
+        let (client, cluster) = (self.clients.get(id)?, self.cluster.as_ref()?);
+        Some((client, cluster.view()))
+    }
+}
+
 impl Address {
     /// One that is listened on at this port, and announced as the settings say for the node of this place.
-    pub(crate) fn announce(&mut self, settings: &ClusterSettings, place: usize, zone: Option<&[u8]>) {
+    pub(crate) fn announce(
+        &mut self,
+        settings: &ClusterSettings,
+        place: usize,
+        zone: Option<&[u8]>,
+    ) {
         let place = u16::try_from(place).unwrap_or(0);
         let offset = |first: u16| match first {
             0 => 0,
@@ -94,7 +135,8 @@ impl Address {
 /// The port that the reference would have its bus on.
 pub(super) fn bus_port(port: u16) -> u16 {
     // A free port may lie too high for that; nobody connects to it anyway.
-    port.checked_add(BUS_PORT_DISTANCE).unwrap_or(port - BUS_PORT_DISTANCE)
+    port.checked_add(BUS_PORT_DISTANCE)
+        .unwrap_or(port - BUS_PORT_DISTANCE)
 }
 
 const BUS_PORT_DISTANCE: u16 = 10_000;

@@ -40,12 +40,17 @@ impl State {
         let moved = |slot: &u16| before.owner_of(*slot) != view.owner_of(*slot);
         let moved: Vec<u16> = (0..SLOT_COUNT).filter(moved).collect();
         let is_claimed = |slot: &&u16| {
-            let lost = before.owner_of(**slot).is_some_and(|node| cluster.is_own(node));
-            lost && view.owner_of(**slot).is_some_and(|node| !cluster.is_own(node))
+            let lost = before
+                .owner_of(**slot)
+                .is_some_and(|node| cluster.is_own(node));
+            lost && view
+                .owner_of(**slot)
+                .is_some_and(|node| !cluster.is_own(node))
         };
         let claimed: Vec<u16> = moved.iter().filter(is_claimed).copied().collect();
         for slot in claimed {
-            self.store.remove_slot(slot, tailrace_storage::Event::MovedAway);
+            self.store
+                .remove_slot(slot, tailrace_storage::Event::MovedAway);
         }
         if !moved.is_empty() {
             self.end_shards(|channel| moved.binary_search(&key_slot(channel)).is_ok());

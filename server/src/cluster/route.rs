@@ -88,6 +88,25 @@ impl State {
         self.route_slot(cluster, client, &asked, slot)
     }
 
+    /// As [`Self::route`], for a command that a script calls.
+    pub(crate) fn route_in_script(
+        &self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+    ) -> Result<(), ClusterError> {
+        let routed = self.route(id, spec, spec.flags, request);
+        routed.map_err(|error| match error {
+            ClusterError::Down => ClusterError::ScriptDown(spec.name),
+            ClusterError::DownForWrites => ClusterError::ScriptDownForWrites(spec.name),
+            _ => ClusterError::ScriptElsewhere,
+        })?;
+        match spec.flags.has(Flags::WRITE) && self.is_on_replica(id) {
+            true => Err(ClusterError::ReadOnly),
+            false => Ok(()),
+        }
+    }
+
     fn route_slot(
         &self,
         cluster: &Membership,
@@ -247,7 +266,9 @@ fn slots_of(client: &Client, asked: &Asked<'_>) -> Slots {
 /// Whether a command could need a key of another database, where nobody knows whether it has moved.
 fn is_never_while_open(spec: &Spec, request: Request<'_>, db: usize) -> bool {
     let is_elsewhere = |at: usize| {
-        let number = request.get(at + 1).and_then(tailrace_protocol::number::parse_i64);
+        let number = request
+            .get(at + 1)
+            .and_then(tailrace_protocol::number::parse_i64);
         request.get(at).is_some_and(|word| is_word(word, "db"))
             && number.is_none_or(|number| usize::try_from(number) != Ok(db))
     };

@@ -105,7 +105,9 @@ impl Topology {
     pub(crate) fn others(&self, than: usize) -> Vec<Arc<Engine>> {
         let others = self.posts.iter().enumerate();
         let others = others.filter(|(number, _)| *number != than);
-        others.filter_map(|(_, post)| post.engine.lock().upgrade()).collect()
+        others
+            .filter_map(|(_, post)| post.engine.lock().upgrade())
+            .collect()
     }
 
     /// How many engines there are.

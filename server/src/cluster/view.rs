@@ -216,7 +216,10 @@ impl View {
             if node.replica_of == Some(primary) {
                 node.replica_of = Some(replica);
             }
-            let ends = node.migrating.values_mut().chain(node.importing.values_mut());
+            let ends = node
+                .migrating
+                .values_mut()
+                .chain(node.importing.values_mut());
             for end in ends.filter(|end| **end == primary) {
                 *end = replica;
             }
@@ -229,11 +232,39 @@ impl View {
         self.bump_epoch(replica);
     }
 
+    /// Gives a slot to a node, which ends its move there.
+    pub fn give(&mut self, slot: u16, to: NodeIndex) {
+        if let Some(from) = self.owner_of(slot)
+            && from != to
+        {
+            let migrating = &mut self.node_mut(from).migrating;
+            if migrating.get(&slot) == Some(&to) {
+                migrating.remove(&slot);
+            }
+        }
+        self.set_owner(slot, Some(to));
+    }
+
+    /// Lets a node know none but itself, and nobody know it.
+    pub fn leave(&mut self, index: NodeIndex) {
+        let last = self.nodes.iter().map(|node| node.circle).max().unwrap_or(0);
+        self.node_mut(index).circle = last + 1;
+    }
+
+    /// Lets all whom one of two nodes knows know all whom the other knows.
+    pub fn join(&mut self, one: NodeIndex, other: NodeIndex) {
+        let (from, to) = (self.node(other).circle, self.node(one).circle);
+        for node in self.nodes.iter_mut().filter(|node| node.circle == from) {
+            node.circle = to;
+        }
+    }
+
     /// Spreads all slots over these nodes, as evenly as they can be.
     pub fn spread(&mut self, over: &[NodeIndex]) {
         let count = over.len();
         for (number, index) in over.iter().enumerate() {
-            let bound = |number: usize| usize::from(SLOT_COUNT) * number / count;
+            // Rounded as the reference's tools do.
+            let bound = |number: usize| (usize::from(SLOT_COUNT) * number + count / 2) / count;
             self.owners[bound(number)..bound(number + 1)].fill(*index);
         }
     }
@@ -268,7 +299,12 @@ mod tests {
     }
 
     fn three_and_a_replica() -> View {
-        let mut view = View::new(vec![node(0, None), node(1, None), node(2, None), node(3, Some(0))]);
+        let mut view = View::new(vec![
+            node(0, None),
+            node(1, None),
+            node(2, None),
+            node(3, Some(0)),
+        ]);
         view.spread(&[0, 1, 2].map(NodeIndex::new));
         view
     }
@@ -277,7 +313,7 @@ mod tests {
     fn slots_are_spread_evenly_and_all_of_them() {
         let view = three_and_a_replica();
         let sizes = [0, 1, 2, 3].map(|place| view.slots_of(NodeIndex::new(place)));
-        assert_eq!(sizes, [5461, 5461, 5462, 0]);
+        assert_eq!(sizes, [5461, 5462, 5461, 0]);
         assert!(view.is_whole(NodeIndex::new(0), true));
         assert_eq!(view.ranges().len(), 3);
     }

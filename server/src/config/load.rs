@@ -130,8 +130,8 @@ impl Loader {
         }
         self.config.assign("cluster-enabled", Value::YesNo(true));
         let threads = self.config.table.find(b"threads");
-        let is_chosen = threads
-            .is_some_and(|threads| self.assigned.iter().any(|(row, _)| *row == threads.row));
+        let is_chosen =
+            threads.is_some_and(|threads| self.assigned.iter().any(|(row, _)| *row == threads.row));
         if !is_chosen {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             let threads = i64::try_from(nodes.min(cores)).unwrap_or(1);

@@ -106,8 +106,12 @@ pub enum ClusterError {
     StatsTwice,
     /// `MIGRATESLOTS` and what belongs to it.
     NoSlotMigration,
+    /// `CANCELSLOTMIGRATIONS`, of which there are none.
+    NoMigrations,
     /// `CLUSTERSCAN` with a cursor that is none.
     Cursor,
+    /// `CLUSTERSCAN` with two slots.
+    SlotTwice,
     /// `CLUSTERSCAN` with a cursor of another slot.
     CursorSlot,
     /// A script called for a key of another node.
@@ -182,9 +186,7 @@ impl ClusterError {
             Self::CrossSlot => "CROSSSLOT Keys in request don't hash to the same slot",
             Self::TryAgain => "TRYAGAIN Multiple keys request during rehashing of slot",
             Self::Down => "CLUSTERDOWN The cluster is down",
-            Self::DownForWrites => {
-                "CLUSTERDOWN The cluster is down and only accepts read commands"
-            }
+            Self::DownForWrites => "CLUSTERDOWN The cluster is down and only accepts read commands",
             Self::Unserved => "CLUSTERDOWN Hash slot not served",
             Self::ReadOnly => "READONLY You can't write against a read only replica.",
             Self::SwapDb => "ERR SWAPDB is not allowed in cluster mode",
@@ -240,17 +242,15 @@ impl ClusterError {
             Self::NoSlotMigration => {
                 "ERR Slots move with CLUSTER SETSLOT and MIGRATE here, not in the background"
             }
+            Self::NoMigrations => "ERR No migrations ongoing",
             Self::Cursor => "ERR Invalid cursor",
+            Self::SlotTwice => "ERR SLOT option can only be specified once",
             Self::CursorSlot => "ERR Cursor slot mismatch with SLOT argument",
-            Self::ScriptElsewhere => {
-                "ERR Attempted to access a non local key in a cluster node"
-            }
+            Self::ScriptElsewhere => "ERR Attempted to access a non local key in a cluster node",
             Self::ScriptCrossSlot => {
                 "ERR Script attempted to access keys that do not hash to the same slot"
             }
-            Self::ScriptNoCluster => {
-                "ERR Can not run script on cluster, 'no-cluster' flag is set."
-            }
+            Self::ScriptNoCluster => "ERR Can not run script on cluster, 'no-cluster' flag is set.",
             _ => unreachable!("these name something"),
         }
     }

@@ -442,7 +442,7 @@ fn run_command(
     version: Version,
     out: &mut Vec<u8>,
 ) -> Result<(), ErrorReply> {
-    let spec = rules.admit(state, *has_written, request);
+    let spec = rules.admit(state, id, *has_written, request);
     let spec = spec.map_err(|(spec, text)| {
         state.stats.on_refused_in_script(spec, &text);
         ErrorReply {
@@ -467,6 +467,7 @@ impl Rules {
     fn admit(
         self,
         state: &State,
+        id: ClientId,
         has_written: bool,
         request: Request<'_>,
     ) -> Result<&'static Spec, Refused> {
@@ -496,6 +497,10 @@ impl Rules {
         let may_write = spec.flags.has(Flags::WRITE | Flags::MAY_REPLICATE);
         if self.is_read_only && may_write {
             return refused(READ_ONLY.into());
+        }
+        if state.cluster.is_some() {
+            let routed = state.route_in_script(id, spec, request);
+            routed.map_err(|error| (Some(spec), CommandError::from(error).wire()))?;
         }
         Ok(spec)
     }

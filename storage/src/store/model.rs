@@ -282,7 +282,7 @@ fn apply_to_keys(store: &mut Store, model: &mut Model, op: &Op) {
             model.held.retain(|at, _| at.0 != db);
         }
         Op::RemoveSlot(number) => {
-            store.remove_slot(key_slot(&key(number)));
+            store.remove_slot(key_slot(&key(number)), Event::Del);
             model.held.retain(|at, _| at.1 % 2 != number % 2);
         }
         _ => apply_to_time(store, model, op),

@@ -59,8 +59,7 @@ pub(super) const ROWS: &[Directive] = &[
 const SAVE_BEHAVIOR: &[&str] = &["sync", "best-effort"];
 const ENDPOINTS: &[&str] = &["ip", "hostname", "unknown-endpoint"];
 
-const NO_SLOT_STATS: &str =
-    "of a slot nothing but its keys is counted; leave it at 'no'";
+const NO_SLOT_STATS: &str = "of a slot nothing but its keys is counted; leave it at 'no'";
 
 /// The reference's bound for what it keeps in an `int`.
 const I32_MAX: i64 = i32::MAX as i64;
