@@ -151,14 +151,14 @@ impl Kind {
 }
 
 /// Starts a server, if there can be one of this kind.
-type Start = dyn Fn(Kind) -> Option<Box<dyn Target>> + Sync;
+type Start<'a> = dyn Fn(Kind) -> Option<Box<dyn Target>> + Sync + 'a;
 
 fn is_updating() -> bool {
     env::var_os("UPDATE").is_some()
 }
 
 /// Plays each transcript to a server of its own and fails with all that differed.
-fn play_all(start: &Start, players: usize, is_updating: bool) {
+fn play_all(start: &Start<'_>, players: usize, is_updating: bool) {
     let paths = paths();
     assert!(!paths.is_empty(), "no transcripts found");
     let next = AtomicUsize::new(0);
@@ -181,7 +181,7 @@ fn play_all(start: &Start, players: usize, is_updating: bool) {
 ///
 /// Where time goes by itself, a busy host may spoil a story in which something must happen before its time is
 /// up; there it is told again from the beginning before it counts as different.
-fn play_one(path: &Path, start: &Start, is_updating: bool) -> String {
+fn play_one(path: &Path, start: &Start<'_>, is_updating: bool) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     let want = fs::read_to_string(path).unwrap();
     let mut report = String::new();

@@ -40,7 +40,7 @@ async fn what_is_there_is_served_and_the_rest_is_asked_for_elsewhere() {
     assert_eq!(say(&mut from, "EXISTS {u}here {u}gone").await, TRYAGAIN);
     assert_eq!(say(&mut from, "EXISTS {u}gone {u}away").await, ask);
     assert_eq!(say(&mut from, "MULTI").await, "OK");
-    assert_eq!(say(&mut from, "GET {u}gone").await, "+QUEUED");
+    assert_eq!(say(&mut from, "GET {u}gone").await, "QUEUED");
     assert_eq!(say(&mut from, "EXEC").await, ask);
     assert_eq!(say(&mut from, "EXEC").await, "!ERR EXEC without MULTI");
     let nodes = say(&mut from, "CLUSTER NODES").await;
@@ -65,14 +65,14 @@ async fn asking_holds_for_one_command_or_a_transaction() {
     for command in ["MULTI", "SET {u}a 2", "SET {u}b 2"] {
         let reply = say(&mut to, command).await;
         assert!(
-            ["OK", "+QUEUED"].contains(&reply.as_str()),
+            ["OK", "QUEUED"].contains(&reply.as_str()),
             "{command}: {reply}"
         );
     }
     assert_eq!(say(&mut to, "EXEC").await, TRYAGAIN);
     assert_eq!(say(&mut to, "ASKING").await, "OK");
     assert_eq!(say(&mut to, "MULTI").await, "OK");
-    assert_eq!(say(&mut to, "SET {u}a 2").await, "+QUEUED");
+    assert_eq!(say(&mut to, "SET {u}a 2").await, "QUEUED");
     assert_eq!(say(&mut to, "EXEC").await, "[OK]");
     assert_eq!(say(&mut to, "GET {u}a").await, moved);
     let nodes = say(&mut to, "CLUSTER NODES").await;

@@ -108,7 +108,9 @@ fn entries(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if let Value::Array(parts) = value {
         match parts.as_slice() {
-            [Value::Bulk(id), Value::Array(fields)] if fields.len() == 2 => {
+            [Value::Bulk(id), Value::Array(fields)]
+                if matches!(fields[..], [Value::Bulk(_), Value::Bulk(_)]) =>
+            {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 found.push((text(id), text(fields[1].text())));
             }

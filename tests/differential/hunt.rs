@@ -208,7 +208,7 @@ fn commands(exchanges: &[Exchange]) -> u64 {
 }
 
 /// Whether both servers are clusters of one node.
-fn in_cluster() -> bool {
+pub(super) fn in_cluster() -> bool {
     env::var_os("TAILRACE_CLUSTER").is_some()
 }
 

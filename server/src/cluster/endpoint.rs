@@ -103,19 +103,15 @@ impl State {
 }
 
 impl Address {
-    /// One that is listened on at this port, and announced as the settings say for the node of this place.
-    pub(crate) fn announce(
-        &mut self,
-        settings: &ClusterSettings,
-        place: usize,
-        zone: Option<&[u8]>,
-    ) {
-        let place = u16::try_from(place).unwrap_or(0);
+    /// Says what the settings say of where it is.
+    pub(crate) fn announce(&mut self, settings: &ClusterSettings, zone: Option<&[u8]>) {
+        let number = self.number;
         let offset = |first: u16| match first {
             0 => 0,
-            first => first.saturating_add(place),
+            first => first.saturating_add(number),
         };
-        self.host = Some(settings.announced_host.clone()).filter(|host| !host.is_empty());
+        let announced = Some(&settings.announced_host).filter(|host| !host.is_empty());
+        self.host = announced.or(self.given_host.as_ref()).cloned();
         self.port = match offset(settings.announced_port) {
             0 => self.listened_on,
             port => port,
@@ -125,6 +121,12 @@ impl Address {
             (0, port) | (port, _) => offset(port),
         };
         self.host_name.clone_from(&settings.announced_host_name);
+        if self.host_name.is_empty()
+            && let Some(name) = &self.given_host
+            && name.parse::<std::net::IpAddr>().is_err()
+        {
+            self.host_name.clone_from(name);
+        }
         self.ipv4.clone_from(&settings.announced_ipv4);
         self.ipv6.clone_from(&settings.announced_ipv6);
         self.client_port = offset(settings.announced_client_port);
@@ -136,7 +138,7 @@ impl Address {
 pub(super) fn bus_port(port: u16) -> u16 {
     // A free port may lie too high for that; nobody connects to it anyway.
     port.checked_add(BUS_PORT_DISTANCE)
-        .unwrap_or(port - BUS_PORT_DISTANCE)
+        .unwrap_or_else(|| port - BUS_PORT_DISTANCE)
 }
 
 const BUS_PORT_DISTANCE: u16 = 10_000;

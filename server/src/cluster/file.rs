@@ -123,6 +123,7 @@ impl Entry {
                     Err(_) => host.to_owned(),
                 },
                 host: Some(host.to_owned()),
+                given_host: Some(host.to_owned()),
                 listened_on: port,
                 port,
                 bus_port: bus_port(port),

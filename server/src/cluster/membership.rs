@@ -106,9 +106,9 @@ impl Membership {
         self.judge();
         let engine = self.engine;
         let announce = |view: &mut View| {
-            for (place, node) in view.nodes.iter_mut().enumerate() {
+            for node in &mut view.nodes {
                 if node.engine == Some(engine) {
-                    node.address.announce(settings, place, zone);
+                    node.address.announce(settings, zone);
                 }
             }
         };

@@ -16,6 +16,7 @@ use super::Topology;
 use super::TopologyError;
 use super::View;
 use super::file;
+use crate::config::ClusterSettings;
 use crate::config::Config;
 use crate::server::Builder;
 use crate::server::Face;
@@ -71,10 +72,12 @@ impl Cluster {
         }
         let primaries = settings.cluster.nodes;
         let nodes = bind(builder.configuration())?;
-        let addresses: Vec<Address> = nodes.iter().map(|(_, sockets)| address(sockets)).collect();
+        let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
+        let addresses = sockets.map(|(sockets, number)| address(sockets, number));
+        let addresses: Vec<Address> = addresses.collect();
         let (view, own) = match settings.cluster.topology.as_str() {
             "" => (own_view(&addresses, primaries), (0..nodes.len()).collect()),
-            path => described(path, &addresses, &settings.cluster.announced_host)?,
+            path => described(path, &addresses, &settings.cluster)?,
         };
         let topology = Topology::new(view, primaries);
         let mut faces: Vec<Vec<Face>> = Vec::new();
@@ -272,8 +275,9 @@ fn bind(config: &Config) -> Result<Vec<(Config, Sockets)>, StartError> {
     Ok(nodes)
 }
 
-fn address(sockets: &Sockets) -> Address {
+fn address(sockets: &Sockets, number: u16) -> Address {
     Address {
+        number,
         listened_on: sockets.port,
         port: sockets.port,
         ..Address::default()
@@ -315,15 +319,18 @@ fn own_view(addresses: &[Address], primaries: usize) -> View {
 fn described(
     path: &str,
     addresses: &[Address],
-    host: &str,
+    settings: &ClusterSettings,
 ) -> Result<(View, Vec<usize>), StartError> {
     let mut view = file::read(path)?;
     let mut own = Vec::new();
-    for (engine, Address { port, .. }) in addresses.iter().enumerate() {
-        let is_of_port = |place: &usize| view.nodes[*place].address.port == *port;
+    for (engine, address) in addresses.iter().enumerate() {
+        let mut announced = address.clone();
+        announced.announce(settings, None);
+        let (host, port) = (&settings.announced_host, announced.port);
+        let is_of_port = |place: &usize| view.nodes[*place].address.port == port;
         let mut places: Vec<usize> = (0..view.nodes.len()).filter(is_of_port).collect();
         if places.len() > 1 {
-            places.retain(|place| view.nodes[*place].address.host.as_deref() == Some(host));
+            places.retain(|place| view.nodes[*place].address.host.as_ref() == Some(host));
         }
         let [place] = places[..] else {
             return Err(TopologyError::new(format!(
@@ -333,6 +340,9 @@ fn described(
             .into());
         };
         view.nodes[place].engine = Some(engine);
+        let own_address = &mut view.nodes[place].address;
+        own_address.listened_on = address.listened_on;
+        own_address.number = address.number;
         own.push(place);
     }
     Ok((view, own))

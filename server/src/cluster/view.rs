@@ -59,6 +59,10 @@ pub struct Node {
 pub struct Address {
     /// The host; nothing if it is the one that the asking client reached this process at.
     pub host: Option<String>,
+    /// Its number among the nodes of its process.
+    pub number: u16,
+    /// The host that a file gives it.
+    pub given_host: Option<String>,
     /// The port that it listens on.
     pub listened_on: u16,
     /// The port that it says.
