@@ -1,12 +1,17 @@
 //! An engine's part in a cluster.
 
+use std::cell::Cell;
 use std::sync::Arc;
+
+use tailrace_protocol::Request;
+use tailrace_storage::key_slot;
 
 use super::NodeIndex;
 use super::Topology;
 use super::View;
 use crate::config::ClusterSettings;
 use crate::engine::Engine;
+use crate::error::ClusterError;
 
 /// What an engine knows of the cluster that its nodes are part of.
 pub(crate) struct Membership {
@@ -21,6 +26,19 @@ pub(crate) struct Membership {
     must_be_covered: bool,
     /// Something was done that other engines are to hear of.
     has_news: bool,
+    /// Where the script that runs may go.
+    script: Cell<ScriptSlot>,
+}
+
+/// The slot of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ScriptSlot {
+    /// It may use keys of any.
+    Any,
+    /// It will be that of the first key that it uses.
+    Open,
+    /// It uses keys of this one.
+    One(u16),
 }
 
 impl Membership {
@@ -35,6 +53,7 @@ impl Membership {
             whole: Vec::new(),
             must_be_covered: true,
             has_news: false,
+            script: Cell::new(ScriptSlot::Any),
         };
         membership.judge();
         membership
@@ -119,6 +138,28 @@ impl Membership {
         };
         if addresses(&announced) != addresses(&self.view) {
             self.change(announce);
+        }
+    }
+
+    /// Begins a script with these keys, which is free to use keys of several slots or not.
+    pub(crate) fn begin_script(&self, is_free: bool, keys: Request<'_>) {
+        let first = keys.get(0).map(key_slot);
+        self.script.set(match (is_free, first) {
+            (true, _) => ScriptSlot::Any,
+            (false, None) => ScriptSlot::Open,
+            (false, Some(slot)) => ScriptSlot::One(slot),
+        });
+    }
+
+    /// Lets the script that runs use keys of a slot, if it may.
+    pub(super) fn admit_to_script(&self, slot: u16) -> Result<(), ClusterError> {
+        match self.script.get() {
+            ScriptSlot::One(own) if own != slot => Err(ClusterError::ScriptCrossSlot),
+            ScriptSlot::Open => {
+                self.script.set(ScriptSlot::One(slot));
+                Ok(())
+            }
+            ScriptSlot::One(_) | ScriptSlot::Any => Ok(()),
         }
     }
 

@@ -101,9 +101,12 @@ impl State {
             ClusterError::DownForWrites => ClusterError::ScriptDownForWrites(spec.name),
             _ => ClusterError::ScriptElsewhere,
         })?;
-        match spec.flags.has(Flags::WRITE) && self.is_on_replica(id) {
-            true => Err(ClusterError::ReadOnly),
-            false => Ok(()),
+        if spec.flags.has(Flags::WRITE) && self.is_on_replica(id) {
+            return Err(ClusterError::ReadOnly);
+        }
+        match (&self.cluster, Slots::of(spec, request)) {
+            (Some(cluster), Slots::One(slot)) => cluster.admit_to_script(slot),
+            _ => Ok(()),
         }
     }
 

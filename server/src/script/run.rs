@@ -35,6 +35,7 @@ use crate::call::Call;
 use crate::client::ClientId;
 use crate::command_table::Lookup;
 use crate::dispatch;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::ScriptError;
 use crate::spec::Flags;
@@ -220,17 +221,24 @@ struct Rules {
 
 impl Rules {
     /// Checks whether the script may run at all.
-    fn of(call: &mut Call<'_>, job: &Job<'_>) -> Result<Self, ScriptError> {
+    fn of(call: &mut Call<'_>, job: &Job<'_>) -> Result<Self, CommandError> {
         let script = call.state.scripts.cache.get(&job.sha);
         let flags = script.ok_or(ScriptError::NoScript)?.flags;
+        if let Some(cluster) = &call.state.cluster {
+            if flags.no_cluster && !flags.says_nothing {
+                return Err(ClusterError::ScriptNoCluster.into());
+            }
+            let is_free = flags.says_nothing || flags.allow_cross_slot;
+            cluster.begin_script(is_free, job.keys);
+        }
         let limit = call.state.config.settings().maxmemory_bytes;
         let is_full = limit > 0 && call.state.store.bytes() as u64 > limit;
         if !flags.says_nothing && !flags.no_writes {
             if job.is_read_only {
-                return Err(ScriptError::WritesUnderReadOnly);
+                return Err(ScriptError::WritesUnderReadOnly.into());
             }
             if is_full && !flags.allow_oom {
-                return Err(ScriptError::OutOfMemory);
+                return Err(ScriptError::OutOfMemory.into());
             }
         }
         Ok(Self {
