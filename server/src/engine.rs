@@ -546,6 +546,7 @@ impl State {
         if !self.is_active_expiry_off {
             self.expire_slice(now);
         }
+        self.store.pack_slice();
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);

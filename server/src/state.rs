@@ -13,6 +13,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
+use tailrace_storage::UnixMillis;
 use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
@@ -202,6 +203,7 @@ impl State {
         store.node_limits = NodeLimits {
             bytes_max: settings.stream_node_max_bytes,
             entries_max: settings.stream_node_max_entries,
+            packs: settings.stream_packing,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
         store.is_importing = settings.import_mode;
@@ -341,12 +343,13 @@ impl State {
             true => None,
             false => self.store.next_expiry(),
         };
-        let expiry = next_expiry.map(|at| {
+        let by_wall = |at: UnixMillis| {
             let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
             Instant(now.mono.0.saturating_add(micros))
-        });
+        };
         [
-            expiry,
+            next_expiry.map(by_wall),
+            self.store.next_packing().map(by_wall),
             self.remembers_too_many_keys().then_some(now.mono),
             self.waits.next_deadline(),
             self.gate.deadline(),

@@ -53,6 +53,8 @@ pub struct Settings {
     pub stream_node_max_bytes: usize,
     /// The number of entries at which a node of a stream is full; zero means no limit.
     pub stream_node_max_entries: usize,
+    /// Whether long values of full nodes are packed.
+    pub stream_packing: bool,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
     /// How many keys are remembered for clients that track them; 0 is no limit.
@@ -195,6 +197,7 @@ impl Settings {
             maxmemory_bytes: read.number("maxmemory"),
             stream_node_max_bytes: read.number("stream-node-max-bytes"),
             stream_node_max_entries: read.number("stream-node-max-entries"),
+            stream_packing: read.flag("stream-packing"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
             tracking_table_keys_max: read.number("tracking-table-max-keys"),
             busy_reply_threshold_ms: read.number("busy-reply-threshold"),
