@@ -90,7 +90,10 @@ pub(crate) fn execute(
             Step::Done
         }
         Err((spec, error)) => {
+            // Who is sent to another node was not executed, and is not shown.
+            let is_sent_on = matches!(error, CommandError::Cluster(_));
             let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            let ends_transaction = ends_transaction.filter(|_| !is_sent_on);
             refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
             if is_shown && let Some(spec) = ends_transaction {
@@ -368,7 +371,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         Some(Hold::All) => true,
         Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
     };
-    if is_held && !is_monitor {
+    if is_held && !is_monitor && !spec.flags.has(Flags::DOUBLE) {
         return Ok(Admitted::Hold);
     }
     if in_multi && !spec.flags.has(Flags::UNQUEUED) {

@@ -181,7 +181,10 @@ impl Acceptor {
 fn refusal(state: &State, local: bool) -> Option<&'static str> {
     let settings = state.config.settings();
     if state.clients.len() >= settings.maxclients {
-        return Some("ERR max number of clients reached");
+        return Some(match state.cluster {
+            Some(_) => "ERR max number of clients + cluster connections reached",
+            None => "ERR max number of clients reached",
+        });
     }
     if settings.protected_mode && settings.requirepass.is_none() && !local {
         return Some(PROTECTED_MODE);

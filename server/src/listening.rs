@@ -117,6 +117,10 @@ impl State {
         let port = self.info.port;
         let count = listening.reopen(settings, port)?;
         let line = sockets::describe_tcp(settings, port, count);
+        if let Some(cluster) = &mut self.cluster {
+            let zone = settings.availability_zone.as_deref();
+            cluster.listen_at(listening.face, port, &settings.cluster, zone);
+        }
         let lines = &mut self.info.listeners;
         lines.retain(|line| !line.starts_with(sockets::TCP_LINE));
         lines.insert(0, line);

@@ -203,17 +203,17 @@ impl State {
         }
     }
 
-    /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
-    /// subscription that matches, the channel's own first.
-    pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+    /// As [`Self::publish`], to the clients of all nodes of a cluster. Only those of this engine are counted.
+    pub(crate) fn publish_to_all(&mut self, channel: &[u8], message: &[u8]) -> u64 {
         if let Some(cluster) = &mut self.cluster {
             cluster.send(channel, message);
         }
-        self.publish_here(channel, message)
+        self.publish(channel, message)
     }
 
-    /// As [`Self::publish`], but only to the clients of this engine.
-    pub(crate) fn publish_here(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+    /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
+    /// subscription that matches, the channel's own first.
+    pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {
         let parts = [b"message", channel, message];
         let mut receivers = self.push_to_channel(Kind::Channel, channel, &parts);
         let patterns = std::mem::take(&mut self.pubsub.patterns);

@@ -26,6 +26,7 @@ use crate::config::Config;
 use crate::config::LogLevel;
 use crate::config::Settings;
 use crate::config::system_message;
+use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -168,6 +169,11 @@ impl Builder {
         let more = faces.split_off(1);
         let first = faces.remove(0);
         let sockets = first.sockets;
+        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let clock = match &double {
+            Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
+            None => clock,
+        };
         let now = clock.now();
         let info = ServerInfo {
             started_at: now.wall,
@@ -180,17 +186,19 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
         let databases = match cluster {
             Some(_) => settings.cluster.databases,
             None => settings.databases,
         };
-        let mut store = Store::new(databases, sockets::seed(), Default::default());
+        let mut store = Store::new(databases, seed, Default::default());
         if cluster.is_some() {
             store.find_by_slot();
         }
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
         state.cluster = cluster;
+        state.double = double.map(Box::new);
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
@@ -210,13 +218,14 @@ impl Builder {
             };
             sockets.listen(&acceptor)?;
         }
-        let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
+        let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
+        tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,
             addrs,
             unix_path,
             manual,
-            ticking: ticking.abort_handle(),
+            tasks,
         })
     }
 }
@@ -227,7 +236,8 @@ pub struct Server {
     addrs: Vec<SocketAddr>,
     unix_path: Option<String>,
     manual: Option<Arc<ManualClock>>,
-    ticking: tokio::task::AbortHandle,
+    /// What goes on beside the clients.
+    tasks: Vec<tokio::task::AbortHandle>,
 }
 
 impl Server {
@@ -332,6 +342,13 @@ impl Server {
         &self.acceptor.engine
     }
 
+    /// Whether any client is connected.
+    pub fn has_clients(&self) -> bool {
+        self.acceptor
+            .engine
+            .with(|state, _| !state.clients.is_empty())
+    }
+
     /// Waits until a client asks the server to end, by `SHUTDOWN`.
     pub async fn ended(&self) {
         self.acceptor.engine.ending.notified().await;
@@ -364,7 +381,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.acceptor.stop.cancel();
-        self.ticking.abort();
+        self.tasks.iter().for_each(tokio::task::AbortHandle::abort);
         self.acceptor.engine.with(|state, _| {
             state.scripts.kill();
             for client in state.clients.iter() {

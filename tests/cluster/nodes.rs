@@ -142,6 +142,11 @@ async fn messages_reach_all_nodes_and_those_of_a_shard_one() {
         shard.reply().await.to_string(),
         "[\"smessage\" \"{u}\" \"m\"]"
     );
+    // What a node notifies of is for its own clients.
+    say(&mut first, "CONFIG SET notify-keyspace-events KEA").await;
+    say(&mut last, "PSUBSCRIBE __key*").await;
+    say(&mut first, "SET foo2 1").await;
+    last.assert_silent().await;
     // In the order in which they were sent.
     for number in 0..100 {
         let text = number.to_string();

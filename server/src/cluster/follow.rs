@@ -11,6 +11,7 @@ use crate::error::ClusterError;
 use crate::pubsub::Kind;
 use crate::serve;
 use crate::spec::Flags;
+use crate::state::Parked;
 use crate::state::State;
 
 impl State {
@@ -23,7 +24,7 @@ impl State {
         let messages = cluster.take_messages();
         let before = cluster.look();
         for message in messages {
-            self.publish_here(&message.channel, &message.text);
+            self.publish(&message.channel, &message.text);
         }
         if let Some(before) = before {
             self.follow_slots(&before);
@@ -79,7 +80,8 @@ impl State {
     /// Answers those who wait for a key that their node does not serve any more.
     fn send_waiting_away(&mut self, now: Now) {
         let mut refused: Vec<(WaiterId, ClusterError)> = Vec::new();
-        for (&waiter, parked) in &self.parked {
+        let blocked = |parked: &&Parked| parked.spec.flags.has(Flags::BLOCKING);
+        for (&waiter, parked) in self.parked.iter().filter(|(_, parked)| blocked(parked)) {
             let Some(client) = self.clients.get(parked.client) else {
                 continue;
             };

@@ -141,6 +141,21 @@ impl Membership {
         }
     }
 
+    /// A node listens on another port now.
+    pub(crate) fn listen_at(
+        &mut self,
+        node: NodeIndex,
+        port: u16,
+        settings: &ClusterSettings,
+        zone: Option<&[u8]>,
+    ) {
+        self.change(|view| {
+            let address = &mut view.node_mut(node).address;
+            address.listened_on = port;
+            address.announce(settings, zone);
+        });
+    }
+
     /// Begins a script with these keys, which is free to use keys of several slots or not.
     pub(crate) fn begin_script(&self, is_free: bool, keys: Request<'_>) {
         let first = keys.get(0).map(key_slot);

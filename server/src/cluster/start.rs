@@ -71,6 +71,11 @@ impl Cluster {
             });
         }
         let primaries = settings.cluster.nodes;
+        if settings.testdouble && primaries > 1 {
+            let text =
+                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
+            return Err(TopologyError::new(text).into());
+        }
         let nodes = bind(builder.configuration())?;
         let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
         let addresses = sockets.map(|(sockets, number)| address(sockets, number));
@@ -123,6 +128,11 @@ impl Cluster {
     /// The path of its Unix socket, if it has one.
     pub fn unix_path(&self) -> Option<&str> {
         self.servers.first().and_then(Server::unix_path)
+    }
+
+    /// Whether any client is connected to any node.
+    pub fn has_clients(&self) -> bool {
+        self.servers.iter().any(Server::has_clients)
     }
 
     /// What is known of the cluster; nothing without one.

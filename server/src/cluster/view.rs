@@ -233,7 +233,8 @@ impl View {
         (node.migrating, node.importing) = (migrating, importing);
         node.replica_of = None;
         self.node_mut(primary).replica_of = Some(replica);
-        self.bump_epoch(replica);
+        self.epoch += 1;
+        self.node_mut(replica).epoch = self.epoch;
     }
 
     /// Gives a slot to a node, which ends its move there.

@@ -95,6 +95,8 @@ pub enum CommandError {
     Server(ServerError),
     /// From nodes of a cluster.
     Cluster(ClusterError),
+    /// From the test double: what is wrong, without the first word.
+    Double(String),
 }
 
 impl CommandError {
@@ -150,6 +152,7 @@ impl CommandError {
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
             Self::Cluster(error) => error.wire(),
+            Self::Double(reason) => format!("ERR {reason}").into(),
             fixed => fixed.fixed_text().into(),
         }
     }
@@ -180,7 +183,8 @@ impl CommandError {
             | Self::Tracking(_)
             | Self::Script(_)
             | Self::Server(_)
-            | Self::Cluster(_) => unreachable!("these name something"),
+            | Self::Cluster(_)
+            | Self::Double(_) => unreachable!("these name something"),
         }
     }
 }

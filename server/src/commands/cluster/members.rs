@@ -153,7 +153,7 @@ fn meet(
     let place = nodes
         .enumerate()
         .find(|(_, node)| node.engine.is_some() && is_meant(&node.address));
-    let (place, _) = place.ok_or(match (1..=65_535).contains(&bus) {
+    let (place, _) = place.ok_or_else(|| match (1..=65_535).contains(&bus) {
         true => ClusterError::Stranger,
         false => ClusterError::BusPortRange,
     })?;
