@@ -25,9 +25,11 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::clock::Clock;
-use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
+use crate::double::hooks::DoubleHooks;
+use crate::double::hooks::Hooks;
+use crate::double::hooks::NoHooks;
 use crate::input::InputLimits;
 use crate::script::Loan;
 use crate::serve;
@@ -260,6 +262,7 @@ impl Engine {
                 next = Some(now.mono + BUSY_LOOK);
                 return;
             }
+            state.release_due(now);
             serve::expire(state, now);
             state.upkeep(now.mono);
             serve::settle(state, now);
@@ -346,9 +349,25 @@ impl Engine {
         }
     }
 
+    /// Runs commands, as [`Self::run_batch_with`] says, with what a test double has around them.
+    pub(crate) fn run_batch(
+        &self,
+        state: &mut State,
+        id: ClientId,
+        input: &[u8],
+        batch: &Batch,
+        now: Now,
+        replies: &mut Replies,
+    ) -> Option<usize> {
+        match state.double {
+            None => self.run_batch_with::<NoHooks>(state, id, input, batch, now, replies),
+            Some(_) => self.run_batch_with::<DoubleHooks>(state, id, input, batch, now, replies),
+        }
+    }
+
     /// Runs commands until one waits, the client is to be closed, or the batch is at its end or has
     /// replied enough. Says how many are done with, or nothing if the client was ended.
-    pub(crate) fn run_batch(
+    fn run_batch_with<H: Hooks>(
         &self,
         state: &mut State,
         id: ClientId,
@@ -374,8 +393,7 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
-            let Outcome { ran, step } =
-                dispatch::execute(state, id, request, request_bytes, now, out);
+            let Outcome { ran, step } = H::execute(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran

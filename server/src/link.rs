@@ -28,6 +28,9 @@ pub(crate) trait Outlet: Send {
 
     /// Writes what fits, or arranges for the task to be woken once something does.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Makes the end of the socket look like a break of the connection.
+    fn break_off(&mut self) {}
 }
 
 /// One client's outgoing queue, and how to wake its connection's task.
@@ -168,6 +171,12 @@ impl Link {
     pub(crate) fn kill(&self) {
         self.killed.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// Ends the connection as one that breaks: the other side is told so, where the socket can.
+    pub(crate) fn reset(&self) {
+        self.sink.lock().outlet.break_off();
+        self.kill();
     }
 
     /// Whether [`Self::kill`] was called.

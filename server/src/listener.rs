@@ -248,6 +248,12 @@ impl Outlet for tokio::net::tcp::OwnedWriteHalf {
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         AsyncWrite::poll_write(std::pin::Pin::new(self), cx, bytes)
     }
+
+    fn break_off(&mut self) {
+        let stream: &TcpStream = (*self).as_ref();
+        // A socket that is gone already needs no breaking.
+        let _ = socket2::SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
+    }
 }
 
 impl Outlet for tokio::net::unix::OwnedWriteHalf {

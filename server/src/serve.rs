@@ -21,6 +21,7 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
+use crate::double::hooks;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::resume::Resumed;
@@ -271,6 +272,9 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         state.stats.on_call(parked.spec);
         state.clients.at(id).commands += 1;
         log(state, &parked, now, began, out.len() - start);
+        if state.double.is_some() {
+            hooks::on_late_reply(state, &parked, now, start, &mut out);
+        }
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {

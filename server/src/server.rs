@@ -114,7 +114,10 @@ impl Builder {
             supervisor,
         } = self;
         let settings = config.settings();
-        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let double = settings
+            .testdouble
+            .then(|| Double::start(settings.clock, seed));
         let clock = match &double {
             Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
             None => clock,
@@ -132,7 +135,6 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
-        let seed = settings.seed.unwrap_or_else(sockets::seed);
         let store = Store::new(settings.databases, seed, Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store, Arc::clone(&clock));

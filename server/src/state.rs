@@ -287,6 +287,9 @@ impl State {
         } else if client.gated {
             self.gate.forget(id);
         }
+        if let Some(double) = &mut self.double {
+            double.held.forget(id);
+        }
         self.discard(id);
         self.unsubscribe_all(id);
         self.stop_tracking(id);
@@ -353,6 +356,7 @@ impl State {
             self.remembers_too_many_keys().then_some(now.mono),
             self.waits.next_deadline(),
             self.gate.deadline(),
+            self.next_release(),
             self.upkeep_at,
         ]
         .into_iter()
