@@ -6,12 +6,14 @@
 
 mod bits;
 mod keys;
+mod payload;
 mod relocate;
 mod streams;
 mod strings;
 mod waiting;
 
 pub use self::keys::{KeyFacts, Stored};
+pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,

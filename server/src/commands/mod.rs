@@ -22,6 +22,7 @@ mod debug;
 mod del;
 mod delifeq;
 mod discard;
+mod dump;
 mod echo;
 mod encode;
 mod eval;
@@ -67,6 +68,7 @@ mod read_args;
 mod readonly;
 mod rename;
 mod reset;
+mod restore;
 mod role;
 mod scan;
 mod script;
@@ -139,6 +141,7 @@ pub static COMMANDS: &[&Spec] = &[
     &del::UNLINK,
     &delifeq::SPEC,
     &discard::SPEC,
+    &dump::SPEC,
     &echo::SPEC,
     &eval::EVAL,
     &eval::EVALSHA,
@@ -196,6 +199,8 @@ pub static COMMANDS: &[&Spec] = &[
     &rename::RENAME,
     &rename::RENAMENX,
     &reset::SPEC,
+    &restore::RESTORE,
+    &restore::RESTORE_ASKING,
     &role::SPEC,
     &scan::SPEC,
     &script::SPEC,

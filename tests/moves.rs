@@ -1,0 +1,4 @@
+//! Keys that move between Tailrace and the reference server, to and fro: are they there what they were here?
+
+mod dump;
+mod side;
