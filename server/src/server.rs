@@ -23,6 +23,7 @@ use crate::config::system_message;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
+use crate::migration;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::state::State;
@@ -140,6 +141,8 @@ impl Builder {
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
+        let launch = migration::launcher(&engine);
+        engine.with(|state, _| state.launch_migration = Some(launch));
         let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
         Ok(Server {
             acceptor,

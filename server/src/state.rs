@@ -28,6 +28,8 @@ use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
 use crate::listening::Listening;
+use crate::migration::Launch;
+use crate::migration::Migration;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -112,6 +114,10 @@ pub struct State {
     pub(crate) touched_bytes: usize,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
+    /// The keys that are on their way to another server.
+    pub(crate) migration: Option<Migration>,
+    /// What carries them.
+    pub(crate) launch_migration: Option<Launch>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
     /// When the log last said that a client speaks HTTP.
@@ -179,6 +185,8 @@ impl State {
             reply_start: Mark::default(),
             touched_bytes: 0,
             listening: None,
+            migration: None,
+            launch_migration: None,
             set_log_level: None,
             warned_of_http_at: None,
         }

@@ -51,6 +51,7 @@ mod lcs;
 mod lolwut;
 mod memory;
 mod mget;
+pub(crate) mod migrate;
 mod module;
 mod monitor;
 mod move_key;
@@ -179,6 +180,7 @@ pub static COMMANDS: &[&Spec] = &[
     &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
+    &migrate::SPEC,
     &module::SPEC,
     &monitor::SPEC,
     &move_key::SPEC,

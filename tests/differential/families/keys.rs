@@ -23,6 +23,9 @@ pub(in super::super) const FORMS: &[&str] = &[
      [FREQ ( 0 | 255 | 256 | abc )] }",
     "RESTORE $key 0 $payload REPLACE",
     "RESTORE ( s | t | u | x ) ( 0 | 0 | $ms ) $payload [REPLACE]",
+    // Nobody is there.
+    "MIGRATE 127.0.0.1 ( 1 | abc ) $key $db ( 50 | 0 | abc ) { [COPY] [REPLACE] [( AUTH $text | AUTH2 $text $text )] }",
+    "MIGRATE 127.0.0.1 1 '' 0 ( 50 | -1 ) { [COPY] [REPLACE] } KEYS $key ...",
     "MOVE $key $db",
     "SELECT $db",
     "SELECT ( 0 | 0 | 1 )",
