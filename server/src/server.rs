@@ -20,6 +20,7 @@ use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::config::LogLevel;
 use crate::config::system_message;
+use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -114,6 +115,11 @@ impl Builder {
             supervisor,
         } = self;
         let settings = config.settings();
+        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let clock = match &double {
+            Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
+            None => clock,
+        };
         let sockets = sockets::bind(settings)?;
         let now = clock.now();
         let info = ServerInfo {
@@ -127,10 +133,12 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
-        let store = Store::new(settings.databases, sockets::seed(), Default::default());
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let store = Store::new(settings.databases, seed, Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
+        state.double = double.map(Box::new);
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
@@ -143,13 +151,14 @@ impl Builder {
         engine.with(|state, _| state.listening = Some(listening));
         let launch = migration::launcher(&engine);
         engine.with(|state, _| state.launch_migration = Some(launch));
-        let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
+        let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
+        tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,
             addrs,
             unix_path,
             manual,
-            ticking: ticking.abort_handle(),
+            tasks,
         })
     }
 }
@@ -160,7 +169,8 @@ pub struct Server {
     addrs: Vec<SocketAddr>,
     unix_path: Option<String>,
     manual: Option<Arc<ManualClock>>,
-    ticking: tokio::task::AbortHandle,
+    /// What goes on beside the clients.
+    tasks: Vec<tokio::task::AbortHandle>,
 }
 
 impl Server {
@@ -232,6 +242,13 @@ impl Server {
         self.acceptor.engine.on_time();
     }
 
+    /// Whether any client is connected.
+    pub fn has_clients(&self) -> bool {
+        self.acceptor
+            .engine
+            .with(|state, _| !state.clients.is_empty())
+    }
+
     /// Waits until a client asks the server to end, by `SHUTDOWN`.
     pub async fn ended(&self) {
         self.acceptor.engine.ending.notified().await;
@@ -264,7 +281,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.acceptor.stop.cancel();
-        self.ticking.abort();
+        self.tasks.iter().for_each(tokio::task::AbortHandle::abort);
         self.acceptor.engine.with(|state, _| {
             state.scripts.kill();
             for client in state.clients.iter() {

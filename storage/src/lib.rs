@@ -68,7 +68,7 @@ pub use node::NodeLimits;
 pub use pack::Packed;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
-pub use rdb::{RestoreError, Versions, end_payload};
+pub use rdb::{PayloadRules, RestoreError, Versions, end_payload};
 pub use rng::Rng;
 pub use slot::key_slot;
 pub use store::{

@@ -74,8 +74,8 @@ fn run(
         return Err(KeyspaceError::RestoreTtl.into());
     }
     let versions = call.state.config.settings().rdb_versions;
-    let bytes_max = call.store().settings().string_bytes_max;
-    let value = Value::from_payload(payload, versions, bytes_max)?;
+    let rules = call.store().payload_rules(versions);
+    let value = Value::from_payload(payload, rules)?;
     let options = RestoreOptions {
         deadline: ask.deadline(ttl, call.now.unix()),
         idle: ask.idle(),

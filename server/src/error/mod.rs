@@ -95,6 +95,8 @@ pub enum CommandError {
     Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
+    /// From the test double: what is wrong, without the first word.
+    Double(String),
 }
 
 impl CommandError {
@@ -150,6 +152,7 @@ impl CommandError {
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
+            Self::Double(reason) => format!("ERR {reason}").into(),
             fixed => fixed.fixed_text().into(),
         }
     }
@@ -180,7 +183,8 @@ impl CommandError {
             | Self::Migrate(_)
             | Self::Tracking(_)
             | Self::Script(_)
-            | Self::Server(_) => unreachable!("these name something"),
+            | Self::Server(_)
+            | Self::Double(_) => unreachable!("these name something"),
         }
     }
 }

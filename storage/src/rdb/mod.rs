@@ -32,6 +32,17 @@ pub enum Versions {
     All,
 }
 
+/// How payloads are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayloadRules {
+    /// Which versions of the format are read.
+    pub versions: Versions,
+    /// The longest string. All that is packed in a payload has no more bytes together, or ten times the payload's.
+    pub string_bytes_max: usize,
+    /// Whether long values of streams may be packed.
+    pub packs: bool,
+}
+
 /// Why a payload was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestoreError {
@@ -76,25 +87,20 @@ impl Value {
         end_payload(out.bytes, VERSION_WRITTEN)
     }
 
-    /// Makes a value of a payload. What it would take unpacked is bounded by `string_bytes_max`, or by ten times its
-    /// own length if that is more.
+    /// Makes a value of a payload.
     ///
     /// # Errors
     ///
     /// - [`RestoreError::Footer`] comes before all others.
     /// - [`RestoreError::OtherType`], [`RestoreError::ForeignType`] for values that are neither string nor stream.
     /// - [`RestoreError::Damaged`] for everything that contradicts itself.
-    pub fn from_payload(
-        payload: &[u8],
-        versions: Versions,
-        string_bytes_max: usize,
-    ) -> Result<Self, RestoreError> {
-        let version = version(payload, versions)?;
-        let unpacked_bytes_max = string_bytes_max.max(payload.len().saturating_mul(10));
+    pub fn from_payload(payload: &[u8], rules: PayloadRules) -> Result<Self, RestoreError> {
+        let version = version(payload, rules.versions)?;
+        let unpacked_bytes_max = rules.string_bytes_max.max(payload.len().saturating_mul(10));
         // The reference reads on into the footer, too, if a length says so.
         let mut payload = Reader::new(payload, unpacked_bytes_max);
         let form = match payload.byte()? {
-            STRING => return string(&mut payload, string_bytes_max),
+            STRING => return string(&mut payload, rules.string_bytes_max),
             STREAM => StreamForm::First,
             STREAM_2 => StreamForm::WithCounters,
             STREAM_3 => StreamForm::WithActiveTimes,
@@ -106,7 +112,7 @@ impl Value {
             HASH_2 => return Err(RestoreError::OtherType(HASH_2)),
             _ => return Err(RestoreError::Damaged),
         };
-        let stream = stream::take(&mut payload, form)?;
+        let stream = stream::take(&mut payload, form, rules.packs)?;
         Ok(Self::Stream(Box::new(stream)))
     }
 }

@@ -53,9 +53,13 @@ pub(super) fn put(out: &mut Writer, stream: &Stream) {
     }
 }
 
-/// Takes a stream.
-pub(super) fn take(payload: &mut Reader<'_>, form: StreamForm) -> Result<Stream, Damaged> {
-    let log = take_log(payload)?;
+/// Takes a stream. `packs` says whether long values may be packed.
+pub(super) fn take(
+    payload: &mut Reader<'_>,
+    form: StreamForm,
+    packs: bool,
+) -> Result<Stream, Damaged> {
+    let log = take_log(payload, packs)?;
     if payload.number()? != log.len() {
         return Err(Damaged);
     }
@@ -80,7 +84,7 @@ pub(super) fn take(payload: &mut Reader<'_>, form: StreamForm) -> Result<Stream,
     Ok(stream)
 }
 
-fn take_log(payload: &mut Reader<'_>) -> Result<Log, Damaged> {
+fn take_log(payload: &mut Reader<'_>, packs: bool) -> Result<Log, Damaged> {
     let mut log = Log::new();
     for _ in 0..payload.count()? {
         let base = <[u8; ID_BYTES]>::try_from(&*payload.string()?).map_err(|_| Damaged)?;
@@ -92,7 +96,7 @@ fn take_log(payload: &mut Reader<'_>) -> Result<Log, Damaged> {
         if log.last_slot_id().is_some_and(|last| last >= base) {
             return Err(Damaged);
         }
-        log.push_node(node);
+        log.push_node(node, packs);
     }
     Ok(log)
 }

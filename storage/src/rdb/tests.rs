@@ -15,10 +15,14 @@ use crate::stream::Stream;
 use crate::time::{Millis, UnixMillis};
 use crate::trim::{Trim, TrimLimit};
 
-const STRING_BYTES_MAX: usize = 1 << 20;
+const RULES: PayloadRules = PayloadRules {
+    versions: Versions::Known,
+    string_bytes_max: 1 << 20,
+    packs: true,
+};
 
 fn read(payload: &[u8]) -> Result<Value, RestoreError> {
-    Value::from_payload(payload, Versions::Known, STRING_BYTES_MAX)
+    Value::from_payload(payload, RULES)
 }
 
 fn ended(body: &[u8], version: u16) -> Vec<u8> {
@@ -73,7 +77,11 @@ fn footers_tell_what_is_read() {
             read(&ended(body, version)).unwrap_err(),
             RestoreError::Footer
         );
-        let all = Value::from_payload(&ended(body, version), Versions::All, STRING_BYTES_MAX);
+        let all = PayloadRules {
+            versions: Versions::All,
+            ..RULES
+        };
+        let all = Value::from_payload(&ended(body, version), all);
         assert_eq!(all.is_ok(), version > 0, "{version}");
     }
     let mut wrong = ended(body, 11);
@@ -119,6 +127,7 @@ fn any_stream(seed: u64) -> Stream {
     let limits = NodeLimits {
         bytes_max: [0, 100, 500, 4_096][rng.below(4)],
         entries_max: [0, 3, 10, 100][rng.below(4)],
+        packs: true,
     };
     let mut now = [0, 1_700_000_000_000, u64::MAX >> 2][rng.below(3)];
     for _ in 0..rng.below(300) {
@@ -307,6 +316,7 @@ fn streams_come_back() {
             let limits = NodeLimits {
                 bytes_max: 0,
                 entries_max: 100,
+                packs: true,
             };
             change(&mut stream, &mut rng, now, limits);
             change(&mut copy, &mut other, now, limits);

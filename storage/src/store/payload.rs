@@ -2,7 +2,9 @@
 
 use crate::change::Event;
 use crate::compat::Compat;
+use crate::rdb::{PayloadRules, Versions};
 use crate::store::Store;
+use crate::stream::Stream;
 use crate::time::{Millis, UnixMillis};
 use crate::value::{Value, ValueKind};
 
@@ -25,6 +27,16 @@ impl Store {
     /// Writes what a key holds as a payload, as [`Store::read`] sees it.
     pub fn payload(&mut self, db: usize, key: &[u8]) -> Option<Vec<u8>> {
         self.read(db, key).map(Value::to_payload)
+    }
+
+    /// Returns how payloads of these versions are read.
+    #[must_use]
+    pub const fn payload_rules(&self, versions: Versions) -> PayloadRules {
+        PayloadRules {
+            versions,
+            string_bytes_max: self.settings.string_bytes_max,
+            packs: self.settings.node_limits.packs,
+        }
     }
 
     /// Looks whether a key may be restored.
@@ -73,6 +85,13 @@ impl Store {
         let at = self.create_until(db, key, value, options.deadline);
         let accessed_at = self.now.saturating_sub(options.idle);
         self.keyspaces[db].touch(at, accessed_at);
+        let has_closed = self.keyspaces[db].update(at, |value| {
+            let stream = value.as_stream_mut();
+            stream.is_ok_and(Stream::take_closed)
+        });
+        if has_closed {
+            self.unpacked.on_closed(db, at, self.now);
+        }
         self.changes.record(db, key, Event::Restore);
         self.record_replaced(db, key, replaced, kind);
         Ok(())

@@ -9,6 +9,7 @@ use tailrace_storage::ClaimTime;
 use tailrace_storage::IdRequest;
 use tailrace_storage::Millis;
 use tailrace_storage::NodeLimits;
+use tailrace_storage::PayloadRules;
 use tailrace_storage::PendingFilter;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
@@ -53,7 +54,7 @@ fn parts(input: &[u8]) -> (&[u8], Vec<u8>) {
 }
 
 fn read(payload: &[u8]) -> Option<Value> {
-    let value = Value::from_payload(payload, Versions::Known, STRING_BYTES_MAX).ok()?;
+    let value = Value::from_payload(payload, RULES).ok()?;
     if let Value::Stream(stream) = &value {
         stream.check();
     }
@@ -143,7 +144,11 @@ fn claim(stream: &mut Stream, group: &[u8], now: UnixMillis) {
 
 const STEPS_MAX: usize = 16;
 const VERSIONS: &[u16] = &[11, 13, 80];
-const STRING_BYTES_MAX: usize = 1 << 20;
+const RULES: PayloadRules = PayloadRules {
+    versions: Versions::Known,
+    string_bytes_max: 1 << 20,
+    packs: true,
+};
 const SEEDS: &[&[u8]] = &[
     include_bytes!("../../../fuzz/seeds/restore/a_string"),
     include_bytes!("../../../fuzz/seeds/restore/a_packed_string"),
