@@ -95,7 +95,7 @@ fn run(
         cargo.carry().end(call, &keys, copies, reply)?;
         return Ok(Flow::Done);
     };
-    launch(cargo);
+    launch(cargo).map_err(|_| MigrateError::Connecting)?;
     call.state.migration = Some(Migration {
         client: call.id,
         db: call.db,

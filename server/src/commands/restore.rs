@@ -17,7 +17,6 @@ use tailrace_storage::Millis;
 use tailrace_storage::RestoreError;
 use tailrace_storage::RestoreOptions;
 use tailrace_storage::UnixMillis;
-use tailrace_storage::Value;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -74,8 +73,7 @@ fn run(
         return Err(KeyspaceError::RestoreTtl.into());
     }
     let versions = call.state.config.settings().rdb_versions;
-    let rules = call.store().payload_rules(versions);
-    let value = Value::from_payload(payload, rules)?;
+    let value = call.store().value_of(payload, versions)?;
     let options = RestoreOptions {
         deadline: ask.deadline(ttl, call.now.unix()),
         idle: ask.idle(),

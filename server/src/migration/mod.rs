@@ -7,7 +7,9 @@
 
 mod carrier;
 
+use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use tailrace_protocol::ReplyWriter;
@@ -61,8 +63,8 @@ pub(crate) struct Migration {
     pub(crate) began: Instant,
 }
 
-/// Starts to carry something over, and lets the engine know of the end.
-pub(crate) type Launch = Box<dyn Fn(Cargo) + Send>;
+/// Starts to carry something over, and lets the engine know of the end, unless it fails.
+pub(crate) type Launch = Box<dyn Fn(Cargo) -> io::Result<()> + Send>;
 
 /// Lets threads of their own carry things over for this engine.
 pub(crate) fn launcher(engine: &Arc<Engine>) -> Launch {
@@ -75,10 +77,8 @@ pub(crate) fn launcher(engine: &Arc<Engine>) -> Launch {
                 engine.with(|state, now| conclude(state, carried, now));
             }
         };
-        let thread = std::thread::Builder::new().name("migrate".to_owned());
-        // Without a thread nothing is carried, and whoever waits is not forgotten either: there is no more
-        // memory then.
-        thread.spawn(carry).expect("there is room for a thread");
+        let thread = thread::Builder::new().name("migrate".to_owned());
+        thread.spawn(carry).map(drop)
     })
 }
 

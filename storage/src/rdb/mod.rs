@@ -95,12 +95,31 @@ impl Value {
     /// - [`RestoreError::OtherType`], [`RestoreError::ForeignType`] for values that are neither string nor stream.
     /// - [`RestoreError::Damaged`] for everything that contradicts itself.
     pub fn from_payload(payload: &[u8], rules: PayloadRules) -> Result<Self, RestoreError> {
+        Self::from_payload_counted(payload, rules, &mut 0)
+    }
+
+    /// The same, and adds how many nodes were looked at, whatever came of them.
+    pub(crate) fn from_payload_counted(
+        payload: &[u8],
+        rules: PayloadRules,
+        nodes: &mut u64,
+    ) -> Result<Self, RestoreError> {
         let version = version(payload, rules.versions)?;
         let unpacked_bytes_max = rules.string_bytes_max.max(payload.len().saturating_mul(10));
         // The reference reads on into the footer, too, if a length says so.
         let mut payload = Reader::new(payload, unpacked_bytes_max);
+        let value = Self::take(&mut payload, version, rules);
+        *nodes += payload.nodes;
+        value
+    }
+
+    fn take(
+        payload: &mut Reader<'_>,
+        version: u16,
+        rules: PayloadRules,
+    ) -> Result<Self, RestoreError> {
         let form = match payload.byte()? {
-            STRING => return string(&mut payload, rules.string_bytes_max),
+            STRING => return string(payload, rules.string_bytes_max),
             STREAM => StreamForm::First,
             STREAM_2 => StreamForm::WithCounters,
             STREAM_3 => StreamForm::WithActiveTimes,
@@ -112,7 +131,7 @@ impl Value {
             HASH_2 => return Err(RestoreError::OtherType(HASH_2)),
             _ => return Err(RestoreError::Damaged),
         };
-        let stream = stream::take(&mut payload, form, rules.packs)?;
+        let stream = stream::take(payload, form, rules.packs)?;
         Ok(Self::Stream(Box::new(stream)))
     }
 }

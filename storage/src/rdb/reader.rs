@@ -15,6 +15,8 @@ use crate::integer::Digits;
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     unpacked_bytes_left: usize,
+    /// How many nodes were looked at, the one included that was refused.
+    pub(super) nodes: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -22,6 +24,7 @@ impl<'a> Reader<'a> {
         Self {
             rest: payload,
             unpacked_bytes_left: unpacked_bytes_max,
+            nodes: 0,
         }
     }
 

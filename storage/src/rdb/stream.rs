@@ -89,7 +89,9 @@ fn take_log(payload: &mut Reader<'_>, packs: bool) -> Result<Log, Damaged> {
     for _ in 0..payload.count()? {
         let base = <[u8; ID_BYTES]>::try_from(&*payload.string()?).map_err(|_| Damaged)?;
         let base = id_of_bytes(base);
-        let Some(node) = Node::from_listpack(base, &payload.string()?)? else {
+        let listpack = payload.string()?;
+        payload.nodes += 1;
+        let Some(node) = Node::from_listpack(base, &listpack)? else {
             // The reference may keep a node whose entries are all deleted.
             continue;
         };

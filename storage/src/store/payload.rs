@@ -2,7 +2,7 @@
 
 use crate::change::Event;
 use crate::compat::Compat;
-use crate::rdb::{PayloadRules, Versions};
+use crate::rdb::{PayloadRules, RestoreError, Versions};
 use crate::store::Store;
 use crate::stream::Stream;
 use crate::time::{Millis, UnixMillis};
@@ -29,14 +29,24 @@ impl Store {
         self.read(db, key).map(Value::to_payload)
     }
 
-    /// Returns how payloads of these versions are read.
-    #[must_use]
-    pub const fn payload_rules(&self, versions: Versions) -> PayloadRules {
-        PayloadRules {
+    /// Makes a value of a payload, whose version is to be among these.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Value::from_payload`].
+    pub fn value_of(&mut self, payload: &[u8], versions: Versions) -> Result<Value, RestoreError> {
+        let rules = PayloadRules {
             versions,
             string_bytes_max: self.settings.string_bytes_max,
             packs: self.settings.node_limits.packs,
+        };
+        let mut nodes = 0;
+        let value = Value::from_payload_counted(payload, rules, &mut nodes);
+        if self.settings.compat == Compat::Valkey {
+            // Redis trusts them, unless it is told otherwise.
+            self.stats.payload_nodes += nodes;
         }
+        value
     }
 
     /// Looks whether a key may be restored.
