@@ -70,6 +70,9 @@ pub trait Waiting: Send {
     /// Writes the reply of a command that waited in vain.
     fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>);
 
+    /// Told for how many microseconds it kept everybody else from running, where only others know.
+    fn note_took(&mut self, _: u64) {}
+
     /// For how many microseconds it kept everybody else from running.
     fn took_micros(&self) -> u64 {
         0

@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::commands::hello;
+use crate::commands::migrate;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -214,6 +215,9 @@ pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> 
     }
     if is(0, "hello") {
         return hello::is_secret(request, index);
+    }
+    if is(0, "migrate") {
+        return migrate::is_secret(request, index);
     }
     if is(0, "acl") && is(1, "getuser") {
         return index == 2;

@@ -142,6 +142,20 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
     });
 }
 
+/// Ends a wait, in which all others stood still for so long, with what `write` has to say.
+pub(crate) fn conclude(
+    state: &mut State,
+    waiter: WaiterId,
+    now: Now,
+    took_micros: u64,
+    write: impl FnOnce(&mut Call<'_>, &mut ReplyWriter<'_>) -> Result<(), CommandError>,
+) {
+    answer(state, waiter, now, |command, call, reply| {
+        command.note_took(took_micros);
+        write(call, reply).map(|()| true)
+    });
+}
+
 /// Takes a waiter out without an answer: its client is gone.
 pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
     state.parked.remove(&waiter);

@@ -24,6 +24,7 @@ use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
+use crate::migration;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::state::State;
@@ -150,6 +151,8 @@ impl Builder {
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
+        let launch = migration::launcher(&engine);
+        engine.with(|state, _| state.launch_migration = Some(launch));
         let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
         tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {

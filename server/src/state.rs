@@ -30,6 +30,8 @@ use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
 use crate::listening::Listening;
+use crate::migration::Launch;
+use crate::migration::Migration;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -114,6 +116,10 @@ pub struct State {
     pub(crate) touched_bytes: usize,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
+    /// The keys that are on their way to another server.
+    pub(crate) migration: Option<Migration>,
+    /// What carries them.
+    pub(crate) launch_migration: Option<Launch>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
     /// What a test holds, if this is a test double.
@@ -183,6 +189,8 @@ impl State {
             reply_start: Mark::default(),
             touched_bytes: 0,
             listening: None,
+            migration: None,
+            launch_migration: None,
             set_log_level: None,
             double: None,
             warned_of_http_at: None,

@@ -79,6 +79,8 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
+    /// The key came from another server, or from a copy that was kept of it.
+    Restore,
     /// The database was emptied while the key was there.
     Flushed,
     /// The database was swapped, and its key of this name went with it.
@@ -154,6 +156,7 @@ impl Event {
             Self::CopyTo => "copy_to",
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
+            Self::Restore => "restore",
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
         })
     }
@@ -209,7 +212,8 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveFrom
-            | Self::MoveTo => EventClass::Generic,
+            | Self::MoveTo
+            | Self::Restore => EventClass::Generic,
             Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
                 EventClass::Silent
@@ -260,6 +264,7 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveTo
+            | Self::Restore
             | Self::SwappedIn => Signal::Ready,
             Self::Overwritten
             | Self::XgroupDestroy

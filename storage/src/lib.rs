@@ -31,6 +31,7 @@ mod pack;
 mod pending;
 mod radix;
 mod range;
+mod rdb;
 mod rng;
 mod run;
 mod search;
@@ -67,12 +68,13 @@ pub use node::NodeLimits;
 pub use pack::Packed;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
+pub use rdb::{PayloadRules, RestoreError, Versions, end_payload};
 pub use rng::Rng;
 pub use slot::key_slot;
 pub use store::{
-    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
-    MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
-    Settings, Stats, Store, Stored, StringError,
+    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyExists,
+    KeyFacts, MissingStream, NoSuchKey, RestoreOptions, SetCondition, SetExpiry, SetOptions,
+    SetOutcome, SetStreamIdError, Settings, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;
