@@ -334,13 +334,21 @@ impl Node {
             .id(self.base)
     }
 
+    /// Returns the ID of an entry unless it is deleted.
+    #[inline]
+    pub(crate) fn live_id(&self, index: usize) -> Option<StreamId> {
+        let (head, _) = EntryHead::take(&self.data[self.offsets.start(index)..]);
+        (!head.is_deleted()).then(|| head.id(self.base))
+    }
+
     #[inline]
     pub(crate) fn is_deleted(&self, index: usize) -> bool {
         EntryHead::has_deleted_mark(self.data[self.offsets.start(index)])
     }
 
     /// Returns an entry unless it is deleted.
-    #[inline]
+    // Who walks over entries needs a part of each only.
+    #[inline(always)]
     pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
         let span = self.offsets.span(index, self.data.len());
         let (head, len) = EntryHead::take(&self.data[span.start..]);
@@ -348,15 +356,14 @@ impl Node {
             return None;
         }
         let id = head.id(self.base);
-        let body = &self.data[span.start + len..span.end];
+        let body_at = span.start + len;
+        let body = &self.data[body_at..];
+        let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
+            let templates = self.templates();
             return Some(Entry::sharing_names(
-                id,
-                &self.data,
-                self.templates(),
-                count,
-                body,
+                id, &self.data, templates, count, body, body_bytes,
             ));
         }
         let (number, body) = body.split_first().expect("a set's number is there");
@@ -364,9 +371,9 @@ impl Node {
         Some(match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body)
+                Entry::sharing_names(id, names, &[], count, body, body_bytes)
             }
-            None => Entry::with_names(id, body),
+            None => Entry::with_names(id, body, body_bytes),
         })
     }
 

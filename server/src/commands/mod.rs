@@ -24,6 +24,7 @@ mod delifeq;
 mod discard;
 mod echo;
 mod encode;
+mod encode_entry;
 mod eval;
 mod exec;
 mod exists;
