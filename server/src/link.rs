@@ -234,7 +234,10 @@ impl Sink {
     fn refill(&mut self, pending: &Mutex<Chunks>) -> bool {
         self.head = 0;
         self.queue.clear();
-        self.queue.shrink_to(IDLE_BYTES_MAX);
+        if self.queue.capacity() > IDLE_BYTES_MAX {
+            // Cheaper than to make it smaller.
+            self.queue = Vec::new();
+        }
         pending.lock().take(&mut self.queue);
         !self.queue.is_empty()
     }

@@ -361,28 +361,39 @@ impl Node {
             .id(self.base)
     }
 
+    /// Returns the ID of an entry unless it is deleted.
+    #[inline]
+    pub(crate) fn live_id(&self, index: usize) -> Option<StreamId> {
+        let (head, _) = EntryHead::take(&self.data[self.offsets.start(index)..]);
+        (!head.is_deleted()).then(|| head.id(self.base))
+    }
+
     #[inline]
     pub(crate) fn is_deleted(&self, index: usize) -> bool {
         EntryHead::has_deleted_mark(self.data[self.offsets.start(index)])
     }
 
     /// Returns an entry unless it is deleted.
-    #[inline]
+    // Who walks over entries needs a part of each only.
+    #[inline(always)]
     pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
         let (head, entry) = self.slot(index);
         (!head.is_deleted()).then_some(entry)
     }
 
     /// Returns an entry, deleted or not, and what stands before its fields.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, index: usize) -> (EntryHead, Entry<'_>) {
         let span = self.offsets.span(index, self.data.len());
         let (head, len) = EntryHead::take(&self.data[span.start..]);
         let id = head.id(self.base);
-        let body = &self.data[span.start + len..span.end];
+        let body_at = span.start + len;
+        let body = &self.data[body_at..];
+        let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
-            let entry = Entry::sharing_names(id, &self.data, self.templates(), count, body);
+            let templates = self.templates();
+            let entry = Entry::sharing_names(id, &self.data, templates, count, body, body_bytes);
             return (head, entry);
         }
         let (number, body) = body.split_first().expect("a set's number is there");
@@ -390,9 +401,9 @@ impl Node {
         let entry = match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body)
+                Entry::sharing_names(id, names, &[], count, body, body_bytes)
             }
-            None => Entry::with_names(id, body),
+            None => Entry::with_names(id, body, body_bytes),
         };
         (head, entry)
     }

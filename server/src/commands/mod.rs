@@ -25,6 +25,7 @@ mod discard;
 mod dump;
 mod echo;
 mod encode;
+mod encode_entry;
 mod eval;
 mod exec;
 mod exists;
