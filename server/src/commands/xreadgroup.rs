@@ -209,7 +209,7 @@ impl Reading<'_> {
             return Ok(false);
         };
         open(key, single, reply);
-        reply.array(encode::array_len(delivered.count));
+        reply.late_array(encode::array_len(delivered.count));
         for entry in stream.log().range(delivered.from, delivered.to) {
             encode::entry(reply, &entry);
         }
@@ -229,7 +229,7 @@ impl Reading<'_> {
             call.store()
                 .read_history(db, key, self.group, self.consumer, after, self.count_max)?;
         open(key, single, reply);
-        reply.array(history.entries.len());
+        reply.late_array(history.entries.len());
         let mut lookup = stream.log().lookup();
         for pending in &history.entries {
             match lookup.get(pending.id) {
@@ -248,7 +248,7 @@ impl Reading<'_> {
 /// Opens what is said of one stream; if it is the only one, the whole reply.
 fn open(key: &[u8], single: bool, reply: &mut ReplyWriter<'_>) {
     if single {
-        reply.pairs(1);
+        reply.late_pairs(1);
     }
     reply.pair();
     reply.bulk(key);
