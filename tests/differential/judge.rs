@@ -51,7 +51,6 @@ impl Judge {
             .iter()
             .any(|name| is(words, 0, name));
         self.facts.has_met_expired |= self.has_expired && (is_met || is(words, 0, "EXEC"));
-        self.facts.has_scripts |= words[0].to_ascii_uppercase().starts_with(b"EVAL");
         self.facts.has_flushed_scripts |= is(words, 0, "SCRIPT") && is(words, 1, "FLUSH");
         self.facts.has_waited |= words.iter().any(|word| word == b"BLOCK" || word == b"WAIT");
         self.facts.has_ids_of_clock |=

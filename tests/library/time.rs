@@ -104,6 +104,25 @@ async fn many_keys_that_expire_together_are_gone_after_the_step() {
     assert_eq!(client.call(&["DBSIZE"]).await.to_string(), "0");
 }
 
+/// Too many keys that clients may have cached are forgotten before the next command. If none comes, that takes a
+/// tenth of a second.
+#[tokio::test]
+async fn caches_hear_of_too_many_keys_though_no_command_comes() {
+    let server = start("tracking-table-max-keys 2").await;
+    let mut client = Caller::connect(&server);
+    client.call(&["HELLO", "3"]).await;
+    client.call(&["CLIENT", "TRACKING", "ON"]).await;
+    client.call(&["MGET", "a", "b", "c", "d"]).await;
+    server.advance(Millis(99));
+    client.assert_silent().await;
+    server.advance(Millis(1));
+    for _ in 0..2 {
+        let told = client.reply().await.to_string();
+        assert!(told.starts_with(r#"push >["invalidate" ["#), "{told}");
+    }
+    client.assert_silent().await;
+}
+
 #[tokio::test]
 async fn a_pause_ends_to_the_millisecond() {
     let server = start("").await;
