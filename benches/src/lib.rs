@@ -10,6 +10,7 @@
 mod clock;
 mod control;
 mod fault;
+mod floor;
 mod load;
 mod options;
 mod peer;

@@ -16,8 +16,12 @@ pub struct Options {
     pub(crate) against: String,
     /// The program `tailrace`; the one beside this program if not given.
     pub(crate) tailrace: Option<PathBuf>,
+    /// How many threads serve the sockets of Tailrace; as many as it takes by itself if not given.
+    pub(crate) threads: Option<u8>,
     /// What to measure in place of Tailrace, given like `against`.
     pub(crate) subject: Option<String>,
+    /// Whether a server that only parses is measured, too.
+    pub(crate) floor: bool,
     /// Parts of names of workloads; all if empty.
     pub(crate) only: Vec<String>,
     /// How often each server runs each workload.
@@ -30,8 +34,19 @@ pub struct Options {
     pub(crate) seconds_max: u64,
     /// Where the results go.
     pub(crate) out: PathBuf,
-    /// Only tell which workloads there are.
-    pub(crate) list: bool,
+    /// What is done.
+    pub(crate) task: Task,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Both servers are compared.
+    Compare,
+    /// It is told which workloads there are.
+    List,
+    /// This process is the floor of a comparison: a server at a port.
+    ServeFloor(u16),
 }
 
 impl Options {
@@ -56,10 +71,20 @@ impl Options {
     }
 
     fn from_matches(mut matches: ArgMatches) -> Self {
+        let floor_port = matches.remove_one("serve-floor");
+        let task = if let Some(port) = floor_port {
+            Task::ServeFloor(port)
+        } else if matches.get_flag("list") {
+            Task::List
+        } else {
+            Task::Compare
+        };
         Self {
             against: defaulted(&mut matches, "against"),
             tailrace: matches.remove_one("tailrace"),
+            threads: matches.remove_one("threads"),
             subject: matches.remove_one("subject"),
+            floor: matches.get_flag("floor"),
             only: matches
                 .remove_many("only")
                 .map_or_else(Vec::new, Iterator::collect),
@@ -68,7 +93,7 @@ impl Options {
             load_threads: usize::from(defaulted::<u8>(&mut matches, "load-threads")),
             seconds_max: defaulted(&mut matches, "seconds-max"),
             out: defaulted(&mut matches, "out"),
-            list: matches.get_flag("list"),
+            task,
         }
     }
 }
@@ -97,10 +122,17 @@ fn command() -> Command {
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            Arg::new("subject")
-                .long("subject")
-                .help("What to measure in place of Tailrace, given like --against")
-                .hide(true),
+            Arg::new("threads")
+                .long("threads")
+                .value_name("N")
+                .help("How many threads serve the sockets of Tailrace")
+                .value_parser(value_parser!(u8).range(1..=128)),
+        )
+        .arg(
+            Arg::new("floor")
+                .long("floor")
+                .help("Measures a server, too, that only parses commands and answers constants")
+                .action(ArgAction::SetTrue),
         )
         .arg(
             Arg::new("only")
@@ -116,6 +148,7 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue),
         )
         .args(amounts())
+        .args(internal())
         .arg(
             Arg::new("out")
                 .long("out")
@@ -155,6 +188,22 @@ fn amounts() -> [Arg; 4] {
     ]
 }
 
+/// What tests need, and this program when it starts itself.
+fn internal() -> [Arg; 3] {
+    [
+        Arg::new("subject")
+            .long("subject")
+            .help("What to measure in place of Tailrace, given like --against")
+            .hide(true),
+        Arg::new("serve-floor")
+            .long("port")
+            .help("Is the floor of a comparison, at this port")
+            .value_parser(value_parser!(u16))
+            .hide(true),
+        Arg::new("bind").long("bind").hide(true),
+    ]
+}
+
 fn scale(text: &str) -> Result<f64, String> {
     let scale: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if scale > 0.0 && scale <= SCALE_MAX {
@@ -180,7 +229,8 @@ mod tests {
 
         assert_eq!(options.against, "valkey-server");
         assert_eq!(options.runs, 5);
-        assert!(options.only.is_empty() && !options.list);
+        assert!(options.only.is_empty() && !options.floor);
+        assert_eq!((options.task, options.threads), (Task::Compare, None));
     }
 
     #[test]
@@ -193,6 +243,7 @@ mod tests {
             ["--runs", "100"],
             ["--load-threads", "0"],
             ["--seconds-max", "0"],
+            ["--threads", "0"],
         ] {
             assert!(parse(&args).is_err(), "{args:?}");
         }

@@ -33,7 +33,7 @@ fn save(path: &Path, text: &str) -> Result<(), Fault> {
     fs::write(path, text).map_err(Fault::io(format!("cannot write {}", path.display())))
 }
 
-/// Names the machine: processor, how many cores this process may use, kernel.
+/// Names the machine: processor, how many cores this process may use, kernel, and how busy it is now.
 pub(crate) fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let info = read("/proc/cpuinfo");
@@ -43,5 +43,10 @@ pub(crate) fn machine() -> String {
         .map_or("unknown processor", |(_, model)| model);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let kernel = read("/proc/sys/kernel/osrelease");
-    format!("{model}, {cores} cores, Linux {}", kernel.trim())
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').next().unwrap_or_default();
+    format!(
+        "{model}, {cores} cores, Linux {}, load {load} before",
+        kernel.trim()
+    )
 }

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread;
@@ -74,6 +75,29 @@ fn a_server_that_replies_with_an_error_has_no_figure() {
     assert!(text.starts_with("add/p1 on 127.0.0.1:"), "{text}");
     assert!(text.ends_with("with an error: ERR no"), "{text}");
     assert!(!out.join("side-by-side.json").exists());
+    fs::remove_dir_all(out).unwrap();
+}
+
+#[test]
+fn a_floor_is_measured_beside_the_servers() {
+    let out = folder("floor");
+    let command = Command::new(env!("CARGO_BIN_EXE_tailrace-benches"))
+        .args(["--floor", "--scale", "0.001", "--runs", "1"])
+        .args(["--only", "add/p1", "--only", "group/10", "--only", "range/"])
+        .args(["--subject", &start(Faulty::No).to_string()])
+        .args(["--against", &start(Faulty::No).to_string()])
+        .args(["--out", out.to_str().unwrap()])
+        .output()
+        .unwrap();
+
+    let said = String::from_utf8_lossy(&command.stderr);
+    assert!(command.status.success(), "{said}");
+    let json = fs::read_to_string(out.join("side-by-side.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for row in json["workloads"].as_array().unwrap() {
+        assert!(row["part_of_floor"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["floor"]["runs"].as_array().unwrap().len(), 1);
+    }
     fs::remove_dir_all(out).unwrap();
 }
 

@@ -443,6 +443,10 @@ impl Engine {
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let parked = guard.parked.len();
+        if let Some(double) = &mut guard.double {
+            double.on_released(parked);
+        }
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.
@@ -558,6 +562,7 @@ impl State {
         if !self.is_active_expiry_off {
             self.expire_slice(now);
         }
+        self.store.pack_slice();
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);

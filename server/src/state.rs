@@ -13,6 +13,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
+use tailrace_storage::UnixMillis;
 use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
@@ -24,6 +25,7 @@ use crate::clock::Clock;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
+use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
@@ -116,6 +118,8 @@ pub struct State {
     pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// What a test holds, if this is a test double.
+    pub(crate) double: Option<Box<Double>>,
     /// When the log last said that a client speaks HTTP.
     pub(crate) warned_of_http_at: Option<Instant>,
 }
@@ -148,7 +152,7 @@ impl State {
         Self {
             store,
             clients: Clients::default(),
-            commands: CommandTable::new(config.renames()),
+            commands: CommandTable::new(config.renames(), config.settings().testdouble),
             config,
             info,
             stats: Stats::default(),
@@ -183,6 +187,7 @@ impl State {
             touched_bytes: 0,
             listening: None,
             set_log_level: None,
+            double: None,
             warned_of_http_at: None,
         }
     }
@@ -201,6 +206,7 @@ impl State {
         store.node_limits = NodeLimits {
             bytes_max: settings.stream_node_max_bytes,
             entries_max: settings.stream_node_max_entries,
+            packs: settings.stream_packing,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
         store.is_importing = settings.import_mode;
@@ -342,12 +348,13 @@ impl State {
             true => None,
             false => self.store.next_expiry(),
         };
-        let expiry = next_expiry.map(|at| {
+        let by_wall = |at: UnixMillis| {
             let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
             Instant(now.mono.0.saturating_add(micros))
-        });
+        };
         [
-            expiry,
+            next_expiry.map(by_wall),
+            self.store.next_packing().map(by_wall),
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),

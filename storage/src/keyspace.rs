@@ -161,6 +161,12 @@ impl Keyspace {
         result
     }
 
+    /// Returns whether a stream has its record at an index, which may have been freed meanwhile.
+    pub(crate) fn is_stream(&self, at: RecordIndex) -> bool {
+        let place = self.slab.get(at.position());
+        matches!(place, Some(Some(record)) if matches!(record.value, Value::Stream(_)))
+    }
+
     /// Puts another value in the place of the one that is there, and returns the latter.
     pub(crate) fn replace(&mut self, at: RecordIndex, value: Value) -> Value {
         let old = self.update(at, |place| std::mem::replace(place, value));

@@ -27,6 +27,8 @@ pub struct Log {
     lost_at_end: bool,
     /// Whether IDs went back, so that what was lost may lie anywhere.
     stepped_back: bool,
+    /// A node was closed that may be packed, since somebody asked.
+    has_closed: bool,
 }
 
 /// A node in its place.
@@ -47,6 +49,7 @@ impl Log {
             node_bytes: 0,
             lost_at_end: false,
             stepped_back: false,
+            has_closed: false,
         }
     }
 
@@ -72,7 +75,7 @@ impl Log {
             .back()
             .is_none_or(|slot| slot.node.is_full(text_bytes, limits))
         {
-            self.open_node(id);
+            self.open_node(id, limits.packs);
         }
         let slot = self.nodes.back_mut().expect("a node was opened");
         if self.lost_at_end {
@@ -102,12 +105,13 @@ impl Log {
         }
     }
 
-    fn open_node(&mut self, base: StreamId) {
+    fn open_node(&mut self, base: StreamId, packs: bool) {
         let buffers = match self.nodes.back_mut() {
             Some(slot) => {
                 let bytes_before = slot.node.bytes();
                 let buffers = slot.node.close();
                 self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
+                self.has_closed |= packs && slot.node.may_pack();
                 buffers
             }
             None => Buffers::default(),
@@ -116,9 +120,30 @@ impl Log {
         node.losses.before = std::mem::take(&mut self.lost_at_end);
         self.node_bytes += node.bytes();
         self.nodes.push_back(Slot { base, node });
-        if let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
+        if packs && let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
             self.pack(index);
         }
+    }
+
+    /// Whether a node was closed that may be packed, since this was last asked.
+    #[inline]
+    pub(crate) fn take_closed(&mut self) -> bool {
+        std::mem::take(&mut self.has_closed)
+    }
+
+    /// Packs at most `nodes_max` of the newest nodes that no entry is added to any more, and returns whether there are
+    /// more of them. Those that are not among the newest were seen to when entries were added.
+    pub(crate) fn pack_closed(&mut self, nodes_max: usize) -> bool {
+        let closed = self.nodes.len().saturating_sub(1);
+        let oldest = closed.saturating_sub(PLAIN_NODES);
+        let unseen = |slot: &&Slot| !slot.node.was_looked_at();
+        let count = self.nodes.range(oldest..closed).rev().take_while(unseen);
+        let first = closed - count.count();
+        let end = closed.min(first + nodes_max);
+        for index in first..end {
+            self.pack(index);
+        }
+        end < closed
     }
 
     /// Packs a node that is not among the newest any more.
@@ -378,9 +403,9 @@ impl Clone for Log {
     }
 }
 
-/// How many of the newest nodes are left as they are beside the one that grows: they are read most, by those who follow
-/// a stream, and a stream that is kept short never pays for packing.
-const PLAIN_NODES: usize = if cfg!(test) { 1 } else { 128 };
+/// How many of the newest nodes are left as they are, beside the one that grows, while a stream is busy: they are read
+/// most, by those who follow it, and a stream that is kept short never pays for packing.
+const PLAIN_NODES: usize = if cfg!(test) { 2 } else { 128 };
 
 /// Room for nodes that a log keeps when it shrinks.
 const SLOTS_KEPT: usize = 16;

@@ -27,13 +27,15 @@ use crate::offsets::Offsets;
 use crate::search::guess;
 use crate::search::partition_point_near;
 
-/// When a node is full. Zero means no limit.
+/// When a node is full, and what happens then. Zero means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLimits {
     /// Bytes of a node in the reference's encoding.
     pub bytes_max: usize,
     /// Entries of a node, deleted ones included.
     pub entries_max: usize,
+    /// Whether long values are packed once their node is full.
+    pub packs: bool,
 }
 
 impl Default for NodeLimits {
@@ -41,6 +43,7 @@ impl Default for NodeLimits {
         Self {
             bytes_max: 4_096,
             entries_max: 100,
+            packs: true,
         }
     }
 }
@@ -70,6 +73,8 @@ pub(crate) struct Node {
     dead_bytes: u32,
     /// Bytes of all that was ever added in the reference's encoding, but for the two counts in front.
     listpack_bytes: u32,
+    /// Whether it was tried to pack this node.
+    was_looked_at: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -99,6 +104,7 @@ impl Node {
             first_live: 0,
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
+            was_looked_at: false,
             losses: Losses::default(),
         }
     }
@@ -246,9 +252,19 @@ impl Node {
         self.losses.unmarked = true;
     }
 
+    /// Whether it was tried to pack this node, so that no more is to be won.
+    pub(crate) const fn was_looked_at(&self) -> bool {
+        self.was_looked_at
+    }
+
+    /// Whether the values are long enough that something may be won.
+    pub(crate) fn may_pack(&self) -> bool {
+        !self.was_looked_at && Packing::may_win(self)
+    }
+
     /// Packs the values of entries that have the first one's names, if much is won by it.
     pub(crate) fn pack(&mut self) {
-        if self.templates_at.is_some() {
+        if std::mem::replace(&mut self.was_looked_at, true) {
             return;
         }
         let Some(packed) = Packing::of(self) else {

@@ -6,10 +6,13 @@
 
 mod bits;
 mod keys;
+mod packing;
 mod relocate;
 mod streams;
 mod strings;
 mod waiting;
+
+use self::packing::Unpacked;
 
 pub use self::keys::{KeyFacts, Stored};
 pub use self::relocate::{Flushed, NoSuchKey};
@@ -42,6 +45,8 @@ pub struct Store {
     rng: Rng,
     stats: Stats,
     settings: Settings,
+    /// Streams whose closed nodes are to be packed.
+    unpacked: Unpacked,
     no_touch: bool,
     keeps_texts: bool,
     expiry_paused: bool,
@@ -64,10 +69,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            node_limits: NodeLimits {
-                bytes_max: 4_096,
-                entries_max: 100,
-            },
+            node_limits: NodeLimits::default(),
             string_bytes_max: 512 * 1_024 * 1_024,
             is_importing: false,
             compat: Compat::Valkey,
@@ -101,6 +103,7 @@ impl Store {
             rng: Rng::from_seed(seed),
             stats: Stats::default(),
             settings,
+            unpacked: Unpacked::default(),
             no_touch: false,
             keeps_texts: false,
             expiry_paused: false,

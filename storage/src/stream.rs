@@ -90,6 +90,16 @@ impl Stream {
         Ok(id)
     }
 
+    /// Whether a node was closed that may be packed, since this was last asked.
+    pub(crate) fn take_closed(&mut self) -> bool {
+        self.log.take_closed()
+    }
+
+    /// Packs some of the nodes that were closed; see [`Log::pack_closed`].
+    pub(crate) fn pack_closed(&mut self, nodes_max: usize) -> bool {
+        self.log.pack_closed(nodes_max)
+    }
+
     /// Deletes entries and returns how many there were. Groups that have them pending keep them so
     /// until they are acknowledged or somebody tries to claim them.
     pub fn delete(&mut self, ids: impl IntoIterator<Item = StreamId>) -> u64 {

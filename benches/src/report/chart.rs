@@ -84,14 +84,20 @@ fn foot(results: &Results) -> String {
         1.0 => String::new(),
         scale => format!(", each of {scale}× the full work"),
     };
-    format!("{}; {runs} runs{scale}", results.machine)
+    format!("{}, {}; {runs} runs{scale}", results.date, results.machine)
 }
 
 fn draw_head(area: &Area<'_>, results: &Results, scale: &Scale) -> Drawn {
     let title = format!("{} against {}", results.subject, results.against);
     write(area, &title, (MARGIN, 36), &bold(24, &INK))?;
-    let how = "Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree. Tick: the target.";
-    write(area, how, (MARGIN, 64), &plain(13, &FAINT))?;
+    let has_floor = results.rows.iter().any(|row| row.floor.is_some());
+    let floor = if has_floor {
+        " Ring: a server that only parses."
+    } else {
+        ""
+    };
+    let how = format!("{HOW}{floor}");
+    write(area, &how, (MARGIN, 64), &plain(13, &FAINT))?;
 
     let one = scale.x(1.0);
     let style = ending(&bold(13, &WORSE));
@@ -142,6 +148,13 @@ fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     let line = vec![(scale.x(ratio.min), middle), (scale.x(ratio.max), middle)];
     area.draw(&PathElement::new(line, color.stroke_width(2)))?;
     area.draw(&Circle::new((dot, middle), 6, color.filled()))?;
+    if let Some(floor) = row.floor_ratio() {
+        area.draw(&Circle::new(
+            (scale.x(floor), middle),
+            5,
+            FAINT.stroke_width(2),
+        ))?;
+    }
     if let Target::Times(times) = row.facts.target {
         let goal = scale.x(times);
         let tick = vec![(goal, middle - 12), (goal, middle + 12)];
@@ -215,9 +228,11 @@ impl Scale {
             Target::Times(times) => Some(times),
             Target::Figure(_) => None,
         });
+        let floors = rows.iter().filter_map(Row::floor_ratio);
         let most = ratios()
             .map(|ratio| ratio.max)
             .chain(goals)
+            .chain(floors)
             .fold(1.0, f64::max);
         #[expect(
             clippy::cast_possible_truncation,
@@ -261,6 +276,9 @@ fn doublings(ratio: f64) -> f64 {
     ratio.log2().clamp(-DOUBLINGS_MAX, DOUBLINGS_MAX)
 }
 
+const HOW: &str = "Dot: ratio of the medians. Line: least and most of the runs; grey where they disagree. \
+    Tick: the target.";
+
 /// A thousand times better, or worse, is drawn; what is beyond lies on the edge.
 const DOUBLINGS_MAX: f64 = 10.0;
 
@@ -290,6 +308,7 @@ const WORSE: RGBColor = RGBColor(194, 65, 12);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::tests::results;
     use crate::results::tests::row;
     use crate::workloads::Unit;
 
@@ -323,16 +342,10 @@ mod tests {
 
     #[test]
     fn a_picture_names_what_it_shows() {
-        let results = Results {
-            subject: "Tailrace 0.1.0".to_owned(),
-            against: "Valkey 9".to_owned(),
-            machine: "a machine".to_owned(),
-            scale: 1.0,
-            rows: vec![
-                row(Unit::rate("entries/s"), &[3e6, 4e6], &[1e6, 1e6]),
-                row(Unit::cost("bytes"), &[3.0], &[2.0]),
-            ],
-        };
+        let results = results(vec![
+            row(Unit::rate("entries/s"), &[3e6, 4e6], &[1e6, 1e6]),
+            row(Unit::cost("bytes"), &[3.0], &[2.0]),
+        ]);
 
         let svg = render(&results).unwrap();
 

@@ -67,6 +67,10 @@ impl Workload for Group {
         self.facts
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
         fill(site, site.amount(self.entries))?;
         create_group(site)

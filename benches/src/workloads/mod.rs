@@ -94,6 +94,11 @@ pub(crate) trait Workload: Sync {
         false
     }
 
+    /// Whether a server that only parses can do it: its replies are constants.
+    fn has_floor(&self) -> bool {
+        false
+    }
+
     /// Lays out what a run needs; not measured.
     ///
     /// # Errors

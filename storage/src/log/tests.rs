@@ -57,6 +57,7 @@ fn a_node_takes_an_entry_while_size_and_text_stay_below_the_limit() {
         let limits = NodeLimits {
             bytes_max,
             entries_max: 0,
+            packs: true,
         };
         let mut log = Log::new();
         append(&mut log, 1, &[b"f", b"a"], limits);
@@ -70,6 +71,7 @@ fn a_log_without_limits_is_one_node_of_any_size() {
     let limits = NodeLimits {
         bytes_max: 0,
         entries_max: 0,
+        packs: true,
     };
     let log = filled(10_000, limits);
     assert_eq!(log.node_count(), 1);
@@ -85,6 +87,7 @@ fn the_node_before_is_the_last_again_when_the_last_one_is_emptied() {
     let limits = NodeLimits {
         bytes_max: 100,
         entries_max: 0,
+        packs: true,
     };
     let mut log = Log::new();
     append(&mut log, 1, &[b"f", b"small"], limits);
@@ -104,6 +107,7 @@ fn an_entry_may_be_added_and_memory_given_back() {
     let limits = NodeLimits {
         bytes_max: 0,
         entries_max: 1_000,
+        packs: true,
     };
     let mut log = filled(1_000, limits);
     for (ms, bytes) in [(1_001, 40_000), (1_002, 10_000), (1_003, 20_000)] {

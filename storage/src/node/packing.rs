@@ -21,13 +21,18 @@ pub(super) struct Packing {
 }
 
 impl Packing {
+    /// Whether the values of a node are long enough to be packed, and enough.
+    pub(super) fn may_win(node: &Node) -> bool {
+        let slots = node.slots();
+        slots >= ENTRIES_MIN && node.data.len() - node.offsets.start(0) >= slots * TEXT_MIN
+    }
+
     /// Packs the values of entries that have the first one's names; nothing if little is won by it.
     pub(super) fn of(node: &Node) -> Option<Self> {
-        let names_end = node.offsets.start(0);
-        let entry_bytes = node.data.len() - names_end;
-        if node.slots() < ENTRIES_MIN || entry_bytes < node.slots() * TEXT_MIN {
+        if !Self::may_win(node) {
             return None;
         }
+        let names_end = node.offsets.start(0);
         let first = (0..node.slots()).find_map(|index| node.same_names_body(index))?;
         let mut columns = columns(first, node.name_count as usize);
         if columns.iter().all(|column| column.template.is_none()) {

@@ -107,7 +107,16 @@ impl Store {
             Ok((id, trimmed))
         };
         let (id, trimmed) = match self.locate(db, key) {
-            Some(at) => self.keyspaces[db].update(at, |value| append(value.as_stream_mut()?))?,
+            Some(at) => {
+                let (added, has_closed) = self.keyspaces[db].update(at, |value| {
+                    let stream = value.as_stream_mut()?;
+                    append(stream).map(|added| (added, stream.take_closed()))
+                })?;
+                if has_closed {
+                    self.unpacked.on_closed(db, at, now);
+                }
+                added
+            }
             None if missing == MissingStream::Leave => return Ok(None),
             None => {
                 let mut stream = Box::new(Stream::new());
