@@ -4,12 +4,18 @@ use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tailrace_server::Clock;
 use tailrace_server::ManualClock;
 use tailrace_server::Server;
 use tailrace_server::blocking;
+use tailrace_storage::Instant;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
+use tailrace_storage::UnixMicros;
 use tailrace_storage::UnixMillis;
 use tailrace_tests::Caller;
 use tailrace_tests::settle;
@@ -267,6 +273,37 @@ fn replies_are_written_when_a_step_returns() {
     assert_eq!(&reply, b"*-1\r\n");
 }
 
+/// That keys expired and how long removing each took are events of their own.
+#[test]
+fn expiring_keys_take_their_time() {
+    let server = blocking::Server::start(Server::builder().clock(Arc::new(Slow::default())));
+    let server = server.unwrap();
+    let mut stream = connect(&server);
+    stream
+        .write_all(b"CONFIG SET latency-monitor-threshold 1\r\nMSET a 1 b 2\r\nPEXPIRE a 1\r\nPEXPIRE b 1\r\n")
+        .unwrap();
+    let said = said_before_pong(&mut stream, b"DBSIZE\r\n");
+    assert!(said.ends_with("\r\n:0\r\n+PONG\r\n"), "{said}");
+    let said = said_before_pong(&mut stream, b"LATENCY LATEST\r\n");
+    for event in ["$10\r\nexpire-del\r\n", "$12\r\nexpire-cycle\r\n"] {
+        assert!(said.contains(event), "{said}");
+    }
+}
+
+/// A clock on a host so slow that two milliseconds pass between two looks at it.
+#[derive(Default)]
+struct Slow(AtomicU64);
+
+impl Clock for Slow {
+    fn now(&self) -> Now {
+        let micros = self.0.fetch_add(2_000, Ordering::SeqCst);
+        Now {
+            wall: UnixMicros(micros),
+            mono: Instant(micros),
+        }
+    }
+}
+
 /// A connection whose reading fails where it would hang.
 fn connect(server: &blocking::Server) -> TcpStream {
     let stream = TcpStream::connect(server.addr()).unwrap();
@@ -277,14 +314,19 @@ fn connect(server: &blocking::Server) -> TcpStream {
 }
 
 fn is_somebody_blocked(stream: &mut TcpStream) -> bool {
-    stream.write_all(b"INFO clients\r\nPING\r\n").unwrap();
+    said_before_pong(stream, b"INFO clients\r\n").contains("\r\nblocked_clients:1\r\n")
+}
+
+/// What comes before the answer to a PING that follows `commands`, and that.
+fn said_before_pong(stream: &mut TcpStream, commands: &[u8]) -> String {
+    stream.write_all(&[commands, b"PING\r\n"].concat()).unwrap();
     let mut said = Vec::new();
     let mut chunk = [0; 4_096];
     while !said.ends_with(b"+PONG\r\n") {
         let len = stream.read(&mut chunk).unwrap();
         said.extend_from_slice(&chunk[..len]);
     }
-    String::from_utf8_lossy(&said).contains("\r\nblocked_clients:1\r\n")
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// Looks after which a read that does not wait will not.
