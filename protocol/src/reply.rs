@@ -6,6 +6,7 @@ pub use self::pieces::IdPairs;
 pub use self::pieces::Pieces;
 pub use self::pieces::Room;
 
+use self::late::LateParts;
 use crate::number;
 use crate::number::DIGITS_MAX;
 use crate::number::digit;
@@ -49,13 +50,18 @@ impl Version {
 pub struct ReplyWriter<'a> {
     out: &'a mut Vec<u8>,
     version: Version,
+    late: Option<LateParts>,
 }
 
 impl<'a> ReplyWriter<'a> {
     /// A writer that appends to `out` and leaves what is there alone.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>, version: Version) -> Self {
-        Self { out, version }
+        Self {
+            out,
+            version,
+            late: None,
+        }
     }
 
     /// Speaks another dialect from the next element on, as HELLO does.
@@ -97,6 +103,36 @@ impl<'a> ReplyWriter<'a> {
         if self.version == Version::Resp2 {
             self.header(b'*', 2);
         }
+    }
+
+    /// As [`Self::array`], where the reference puts the header in afterwards; see [`Self::keep_late`].
+    #[inline]
+    pub fn late_array(&mut self, count: usize) {
+        let mark = self.mark();
+        self.array(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::map`], where the reference puts the header in afterwards.
+    pub fn late_map(&mut self, count: usize) {
+        let mark = self.mark();
+        self.map(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::pairs`], where the reference puts the header in afterwards.
+    #[inline]
+    pub fn late_pairs(&mut self, count: usize) {
+        let mark = self.mark();
+        self.pairs(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::set`], where the reference puts the header in afterwards.
+    pub fn late_set(&mut self, count: usize) {
+        let mark = self.mark();
+        self.set(count);
+        self.note_late(mark);
     }
 
     /// `count` elements follow whose order means nothing: a set in RESP3, an array in RESP2.
@@ -166,6 +202,13 @@ impl<'a> ReplyWriter<'a> {
         line.digits(ms);
         line.bulk_header();
         line.append_to(self.out);
+    }
+
+    /// As [`Self::id`], where the reference puts it in afterwards.
+    pub fn late_id(&mut self, ms: u64, seq: u64) {
+        let mark = self.mark();
+        self.id(ms, seq);
+        self.note_late(mark);
     }
 
     /// A floating-point number: a double in RESP3, a string in RESP2.
@@ -260,27 +303,50 @@ impl<'a> ReplyWriter<'a> {
     pub fn rewind(&mut self, mark: Mark) {
         debug_assert!(mark.0 <= self.out.len(), "a mark is not rewound past");
         self.out.truncate(mark.0);
+        if let Some(late) = &mut self.late {
+            late.rewind(mark);
+        }
+    }
+
+    /// Notes from here on which parts the reference puts in once it knows them. Those it sends even to a client
+    /// that it is about to close, to which it sends nothing else any more.
+    pub fn keep_late(&mut self) {
+        self.late = Some(LateParts::default());
+    }
+
+    /// Takes back everything written since `mark`, but what was noted since [`Self::keep_late`].
+    pub fn rewind_to_late(&mut self, mark: Mark) {
+        if let Some(late) = self.late.take() {
+            let kept = late.of(self.out);
+            self.rewind(mark);
+            self.raw(&kept);
+        }
     }
 
     /// Puts the header of an array of `count` elements in at `mark`: those written since. Moves what
     /// they take.
     pub fn insert_array(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.array(count));
+        self.insert(mark, |writer| writer.late_array(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::pairs`].
     pub fn insert_pairs(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.pairs(count));
+        self.insert(mark, |writer| writer.late_pairs(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::map`].
     pub fn insert_map(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.map(count));
+        self.insert(mark, |writer| writer.late_map(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::set`].
     pub fn insert_set(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.set(count));
+        self.insert(mark, |writer| writer.late_set(count));
+    }
+
+    /// Puts replies in at `mark`. Moves what was written since.
+    pub fn insert_raw(&mut self, mark: Mark, replies: &[u8]) {
+        self.insert(mark, |writer| writer.raw(replies));
     }
 
     fn insert(&mut self, mark: Mark, header: impl FnOnce(&mut Self)) {
@@ -288,6 +354,17 @@ impl<'a> ReplyWriter<'a> {
         header(self);
         let header_bytes = self.out.len() - elements_end;
         self.out[mark.0..].rotate_right(header_bytes);
+        if let Some(late) = &mut self.late {
+            late.on_rotated(mark, elements_end, header_bytes);
+        }
+    }
+
+    #[inline]
+    fn note_late(&mut self, start: Mark) {
+        let end = self.mark();
+        if let Some(late) = &mut self.late {
+            late.push(start, end);
+        }
     }
 
     /// The place where the next element goes.
@@ -349,7 +426,7 @@ impl Request<'_> {
 }
 
 /// A position in a reply; see [`ReplyWriter::mark`]. The default is the start of the buffer.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Mark(usize);
 
 /// A short line that is written from its end to its start, as digits come.
@@ -443,5 +520,6 @@ const HEADER_BYTES_MAX: usize = DIGITS_MAX + 3;
 /// The longest line: a header and an ID of two numbers.
 const LINE_BYTES_MAX: usize = 2 * DIGITS_MAX + 1 + 2 + 5;
 
+mod late;
 #[cfg(test)]
 mod tests;

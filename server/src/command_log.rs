@@ -147,6 +147,7 @@ impl State {
             true => bytes.reply,
             false => 0,
         };
+        let reply_bytes = reply_bytes + bytes.pushed;
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
@@ -178,6 +179,8 @@ impl State {
 pub(crate) struct CallBytes {
     pub(crate) request: usize,
     pub(crate) reply: usize,
+    /// What else its client was sent since the command before; it counts as answered.
+    pub(crate) pushed: usize,
 }
 
 fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {

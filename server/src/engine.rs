@@ -263,8 +263,10 @@ impl Engine {
                 return;
             }
             state.release_due(now);
+            state.stats.on_cycle(0);
             serve::expire(state, now);
             state.upkeep(now.mono);
+            state.forget_keys_in_time(now.mono);
             serve::settle(state, now);
             self.run_resumed(state, now);
             next = state.next_deadline(now);
@@ -335,6 +337,9 @@ impl Engine {
         client.out = std::mem::take(&mut replies.out);
         let has_replied = !client.out.is_empty();
         let rest = &input[batch.input_bytes(count)..];
+        client.is_amid_input = verdict == Verdict::Open
+            && !rest.is_empty()
+            && (count < batch.len() || limits.batch().are_reached(batch));
         if verdict == Verdict::Waiting {
             client.set_backlog(rest);
         } else {
@@ -381,6 +386,7 @@ impl Engine {
         *out = std::mem::take(&mut client.out);
         *whole = out.len();
         let mut verdict = Verdict::of(client);
+        let was_authenticated = client.authenticated;
         let mut count = 0;
         let mut since_clock = 0;
         state.timing.begin();
@@ -410,12 +416,20 @@ impl Engine {
             let client = state.clients.get_mut(id)?;
             out.append(&mut client.out);
             *whole = out.len();
+            if step == Step::Done {
+                client.pushed_bytes = 0;
+            }
             verdict = Verdict::of(client);
+            if client.authenticated != was_authenticated {
+                // It may send more from now on, which the rest is to be decoded by.
+                break;
+            }
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
+        state.stats.on_cycle(count);
         Some(count)
     }
 
@@ -439,7 +453,9 @@ impl Engine {
         deadline: Option<Instant>,
     ) {
         if guard.caches.is_observing() {
-            guard.settle_caches();
+            let client = caller.and_then(|id| guard.clients.get(id));
+            let is_amid_input = client.is_some_and(|client| client.is_amid_input);
+            guard.settle_caches(is_amid_input, now.mono);
         }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));

@@ -227,6 +227,8 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         argument_bytes: 0,
         bytes_in: 0,
         bytes_out: 0,
+        is_amid_input: false,
+        pushed_bytes: 0,
         commands: 0,
         out: Vec::new(),
         touched: false,

@@ -139,6 +139,9 @@ fn run_held(state: &mut State, held: Held, now: Now) {
         return;
     };
     client.out.splice(..0, out);
+    if outcome.step == Step::Done {
+        client.pushed_bytes = 0;
+    }
     state.touch(id);
 }
 

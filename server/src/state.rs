@@ -96,6 +96,8 @@ pub struct State {
     pub(crate) caller: Option<ClientId>,
     /// Pushes for the caller, to follow the reply of its command.
     pub(crate) deferred: Vec<u8>,
+    /// What the caller sees of its own command as a monitor, to stand where the command is in its replies.
+    pub(crate) shown: Vec<u8>,
     /// Clients whose `out` is to be handed to their links.
     touched: Vec<ClientId>,
     /// When idle clients, and those that do not read, are to be looked at.
@@ -179,6 +181,7 @@ impl State {
             peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
+            shown: Vec::new(),
             touched: Vec::new(),
             upkeep_at: None,
             changes: Vec::new(),
@@ -266,7 +269,9 @@ impl State {
             write(&mut ReplyWriter::new(&mut self.deferred, version));
             return;
         }
+        let before = client.out.len();
         write(&mut ReplyWriter::new(&mut client.out, version));
+        client.pushed_bytes += client.out.len() - before;
         self.touch(to);
     }
 
@@ -361,7 +366,7 @@ impl State {
         [
             next_expiry.map(by_wall),
             self.store.next_packing().map(by_wall),
-            self.remembers_too_many_keys().then_some(now.mono),
+            self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
             self.next_release(),

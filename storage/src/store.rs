@@ -50,6 +50,7 @@ pub struct Store {
     /// Streams whose closed nodes are to be packed.
     unpacked: Unpacked,
     no_touch: bool,
+    keeps_texts: bool,
     expiry_paused: bool,
     sees_due: bool,
 }
@@ -108,6 +109,7 @@ impl Store {
             settings,
             unpacked: Unpacked::default(),
             no_touch: false,
+            keeps_texts: false,
             expiry_paused: false,
             sees_due: false,
         }
@@ -121,6 +123,12 @@ impl Store {
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
     pub const fn set_no_touch(&mut self, no_touch: bool) {
         self.no_touch = no_touch;
+    }
+
+    /// Sets whether what follows comes from a script. What Valkey is given by one to set stays text, even if it reads
+    /// like a number, which shows in OBJECT ENCODING.
+    pub const fn set_from_script(&mut self, is_from_script: bool) {
+        self.keeps_texts = is_from_script && matches!(self.settings.compat, Compat::Valkey);
     }
 
     /// Sets whether keys that are due stay, although they read as missing (CLIENT PAUSE).

@@ -30,7 +30,7 @@ pub(super) fn range(
 ) {
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
-    reply.array(count);
+    reply.late_array(count);
     let mut writer = EntryWriter::new(reply, count);
     entries.take(count).for_each(|entry| writer.put(&entry));
 }
@@ -45,7 +45,7 @@ pub(super) fn range_reversed(
 ) {
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
-    reply.array(count);
+    reply.late_array(count);
     let mut writer = EntryWriter::new(reply, count);
     let entries = entries.rev().take(count);
     entries.for_each(|entry| writer.put(&entry));
@@ -53,7 +53,7 @@ pub(super) fn range_reversed(
 
 /// Entries that the log has, in the order of `ids`.
 pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
-    reply.array(ids.len());
+    reply.late_array(ids.len());
     let mut lookup = stream.log().lookup();
     let mut writer = EntryWriter::new(reply, ids.len());
     for &id in ids {
@@ -62,9 +62,9 @@ pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[Strea
     }
 }
 
-/// IDs alone.
-pub(super) fn ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
-    reply.array(ids.len());
+/// IDs alone, of entries that were claimed.
+pub(super) fn claimed_ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
+    reply.late_array(ids.len());
     for &each in ids {
         id(reply, each);
     }
@@ -100,7 +100,7 @@ fn part(reply: &mut ReplyWriter<'_>, part: Part<'_>) {
 
 /// What `HELP` of a container says: its subcommands, each with a line about it.
 pub(super) fn help(reply: &mut ReplyWriter<'_>, container: &str, lines: &[(&str, &str)]) {
-    reply.array(3 + lines.len() * 2);
+    reply.late_array(3 + lines.len() * 2);
     reply.simple(&format!(
         "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
     ));

@@ -211,7 +211,7 @@ impl Reading<'_> {
         };
         open(key, single, reply);
         let count = encode::array_len(delivered.count);
-        reply.array(count);
+        reply.late_array(count);
         let mut writer = EntryWriter::new(reply, count);
         let entries = stream.log().range(delivered.from, delivered.to);
         entries.for_each(|entry| writer.put(&entry));
@@ -231,7 +231,7 @@ impl Reading<'_> {
             call.store()
                 .read_history(db, key, self.group, self.consumer, after, self.count_max)?;
         open(key, single, reply);
-        reply.array(history.entries.len());
+        reply.late_array(history.entries.len());
         let mut lookup = stream.log().lookup();
         let mut writer = EntryWriter::new(reply, history.entries.len());
         for pending in &history.entries {
@@ -247,7 +247,7 @@ impl Reading<'_> {
 /// Opens what is said of one stream; if it is the only one, the whole reply.
 fn open(key: &[u8], single: bool, reply: &mut ReplyWriter<'_>) {
     if single {
-        reply.pairs(1);
+        reply.late_pairs(1);
     }
     reply.pair();
     reply.bulk(key);
