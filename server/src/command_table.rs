@@ -7,6 +7,7 @@ use tailrace_protocol::Request;
 use crate::commands;
 use crate::commands::COMMANDS;
 use crate::config::Rename;
+use crate::double;
 use crate::spec::Spec;
 
 /// Finds commands by the names that they have on this server.
@@ -15,6 +16,8 @@ pub struct CommandTable {
     /// Every command by its name in lower case; `None` while no command is renamed, so that the
     /// table which all servers share serves.
     renamed: Option<Box<Names>>,
+    /// Whether there is the command of a test double, too, which is not listed.
+    has_double: bool,
 }
 
 type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
@@ -33,9 +36,12 @@ pub(crate) enum Lookup {
 impl CommandTable {
     /// The table of a server on which these commands have other names, or none. Renamings apply in
     /// order; one that names no command of this server is left out.
-    pub fn new(renames: &[Rename]) -> Self {
+    pub fn new(renames: &[Rename], has_double: bool) -> Self {
         if renames.is_empty() {
-            return Self::default();
+            return Self {
+                renamed: None,
+                has_double,
+            };
         }
         let own_name = |spec: &&'static Spec| (spec.name.as_bytes().into(), *spec);
         let mut names: Names = COMMANDS.iter().map(own_name).collect();
@@ -49,6 +55,7 @@ impl CommandTable {
         }
         Self {
             renamed: Some(Box::new(names)),
+            has_double,
         }
     }
 
@@ -71,9 +78,13 @@ impl CommandTable {
 
     /// The command of this name, in any case.
     pub fn find(&self, name: &[u8]) -> Option<&'static Spec> {
-        match &self.renamed {
+        let found = match &self.renamed {
             None => commands::find(name),
             Some(names) => names.get(&*name.to_ascii_lowercase()).copied(),
+        };
+        match found {
+            None if self.has_double => double::commands::find(name),
+            found => found,
         }
     }
 
@@ -116,7 +127,7 @@ mod tests {
                 to: to.as_bytes().into(),
             })
             .collect();
-        CommandTable::new(&renames)
+        CommandTable::new(&renames, false)
     }
 
     fn finds(table: &CommandTable, words: &[&str]) -> Option<&'static str> {

@@ -349,7 +349,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         Some(Hold::All) => true,
         Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
     };
-    if is_held && !is_monitor {
+    if is_held && !is_monitor && !spec.flags.has(Flags::DOUBLE) {
         return Ok(Admitted::Hold);
     }
     if in_multi && !spec.flags.has(Flags::UNQUEUED) {

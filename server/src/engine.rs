@@ -427,6 +427,10 @@ impl Engine {
         let own = caller.and_then(|id| guard.hand_over(id, now));
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let parked = guard.parked.len();
+        if let Some(double) = &mut guard.double {
+            double.on_released(parked);
+        }
         drop(guard);
         // Few are written to at once, before the caller, since they have waited longer. Where there are
         // many, more may come for them before their tasks have their turn, and one write then sends it all.

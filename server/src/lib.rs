@@ -15,6 +15,7 @@ pub mod commands;
 pub mod config;
 mod connection;
 mod dispatch;
+mod double;
 mod engine;
 pub mod error;
 pub mod gate;

@@ -20,6 +20,7 @@ use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::config::LogLevel;
 use crate::config::system_message;
+use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -113,6 +114,11 @@ impl Builder {
             supervisor,
         } = self;
         let settings = config.settings();
+        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let clock = match &double {
+            Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
+            None => clock,
+        };
         let sockets = sockets::bind(settings)?;
         let now = clock.now();
         let info = ServerInfo {
@@ -126,10 +132,12 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
-        let store = Store::new(settings.databases, sockets::seed(), Default::default());
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let store = Store::new(settings.databases, seed, Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
+        state.double = double.map(Box::new);
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
@@ -140,13 +148,14 @@ impl Builder {
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
-        let ticking = tokio::spawn(timer::run(Arc::clone(&engine)));
+        let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
+        tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,
             addrs,
             unix_path,
             manual,
-            ticking: ticking.abort_handle(),
+            tasks,
         })
     }
 }
@@ -157,7 +166,8 @@ pub struct Server {
     addrs: Vec<SocketAddr>,
     unix_path: Option<String>,
     manual: Option<Arc<ManualClock>>,
-    ticking: tokio::task::AbortHandle,
+    /// What goes on beside the clients.
+    tasks: Vec<tokio::task::AbortHandle>,
 }
 
 impl Server {
@@ -229,6 +239,13 @@ impl Server {
         self.acceptor.engine.on_time();
     }
 
+    /// Whether any client is connected.
+    pub fn has_clients(&self) -> bool {
+        self.acceptor
+            .engine
+            .with(|state, _| !state.clients.is_empty())
+    }
+
     /// Waits until a client asks the server to end, by `SHUTDOWN`.
     pub async fn ended(&self) {
         self.acceptor.engine.ending.notified().await;
@@ -261,7 +278,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.acceptor.stop.cancel();
-        self.ticking.abort();
+        self.tasks.iter().for_each(tokio::task::AbortHandle::abort);
         self.acceptor.engine.with(|state, _| {
             state.scripts.kill();
             for client in state.clients.iter() {

@@ -25,6 +25,7 @@ use crate::clock::Clock;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
+use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
@@ -115,6 +116,8 @@ pub struct State {
     pub(crate) listening: Option<Listening>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// What a test holds, if this is a test double.
+    pub(crate) double: Option<Box<Double>>,
     /// When the log last said that a client speaks HTTP.
     pub(crate) warned_of_http_at: Option<Instant>,
 }
@@ -147,7 +150,7 @@ impl State {
         Self {
             store,
             clients: Clients::default(),
-            commands: CommandTable::new(config.renames()),
+            commands: CommandTable::new(config.renames(), config.settings().testdouble),
             config,
             info,
             stats: Stats::default(),
@@ -181,6 +184,7 @@ impl State {
             touched_bytes: 0,
             listening: None,
             set_log_level: None,
+            double: None,
             warned_of_http_at: None,
         }
     }

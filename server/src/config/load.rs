@@ -160,7 +160,7 @@ impl Loader {
     /// Renames a command. One that there is not may be taken away all the same, so that a file which
     /// hides the dangerous ones of the reference works.
     fn rename(&mut self, from: &[u8], to: &[u8], origin: &Origin) -> Result<(), ConfigError> {
-        let names = CommandTable::new(&self.config.renames);
+        let names = CommandTable::new(&self.config.renames, false);
         if !to.is_empty() && names.find(to).is_some() {
             let problem = "there is a command of the new name already; rename that one first";
             return Err(ConfigError::new(origin, b"rename-command", problem));

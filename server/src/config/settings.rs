@@ -7,6 +7,7 @@ use tailrace_storage::Compat;
 use super::events::EventClasses;
 use super::limits::OutputLimit;
 use super::limits::OutputLimits;
+use super::start_clock::StartClock;
 use super::table::Table;
 use super::value::Value;
 
@@ -92,12 +93,35 @@ pub struct Settings {
     pub dir: String,
     /// How many threads serve sockets.
     pub threads: usize,
+    /// Whether a test holds the server, by TESTDOUBLE.
+    pub testdouble: bool,
+    /// How the clock of a test double goes at first.
+    pub clock: StartClock,
+    /// What chance starts from, if it is to be the same each time.
+    pub seed: Option<u64>,
+    /// What the parent of the process wants.
+    pub parent: ParentSettings,
     /// Where the server says it stands.
     pub availability_zone: Option<Box<[u8]>>,
     /// Which of two servers to follow where they differ.
     pub compat: Compat,
     /// Whether clients are told that this is Redis.
     pub extended_redis_compatibility: bool,
+}
+
+/// What the parent of the process wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParentSettings {
+    /// The file that says where the server listens, once it does.
+    pub ready_file: Option<String>,
+    /// The descriptor to which the same is written.
+    pub ready_fd: Option<u64>,
+    /// The descriptor of a socket that the parent bound.
+    pub listen_fd: Option<u64>,
+    /// Whether the process ends when its parent does.
+    pub exits_with_parent: bool,
+    /// Seconds without a client after which the process ends; 0 is never.
+    pub idle_exit_s: u64,
 }
 
 /// Whom something is allowed to.
@@ -193,6 +217,16 @@ impl Settings {
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
+            testdouble: read.flag("testdouble"),
+            clock: read.start_clock("clock"),
+            seed: read.threshold("seed"),
+            parent: ParentSettings {
+                ready_file: Some(read.path("ready-file")).filter(|path| !path.is_empty()),
+                ready_fd: read.threshold("ready-fd"),
+                listen_fd: read.threshold("listen-fd"),
+                exits_with_parent: read.flag("exit-with-parent"),
+                idle_exit_s: read.number("idle-exit"),
+            },
             availability_zone: read.text("availability-zone").map(Box::from),
             compat: read.compat("compat"),
             extended_redis_compatibility: read.flag("extended-redis-compatibility"),
@@ -325,6 +359,11 @@ impl Reader<'_> {
             "systemd" => Supervision::Systemd,
             _ => mismatch(name),
         }
+    }
+
+    fn start_clock(&self, name: &str) -> StartClock {
+        let text = self.text(name).unwrap_or_default();
+        StartClock::parse(text).unwrap_or_else(|| mismatch(name))
     }
 
     fn compat(&self, name: &str) -> Compat {

@@ -91,6 +91,8 @@ pub enum CommandError {
     Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
+    /// From the test double: what is wrong, without the first word.
+    Double(String),
 }
 
 impl CommandError {
@@ -145,6 +147,7 @@ impl CommandError {
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
+            Self::Double(reason) => format!("ERR {reason}").into(),
             fixed => fixed.fixed_text().into(),
         }
     }
@@ -174,7 +177,8 @@ impl CommandError {
             | Self::Keyspace(_)
             | Self::Tracking(_)
             | Self::Script(_)
-            | Self::Server(_) => unreachable!("these name something"),
+            | Self::Server(_)
+            | Self::Double(_) => unreachable!("these name something"),
         }
     }
 }

@@ -1,0 +1,4 @@
+//! Servers in the hands of a test: `TESTDOUBLE`.
+
+mod clock;
+mod off;
