@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tailrace_storage::Instant;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
 use tailrace_storage::Store;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
@@ -30,6 +31,7 @@ use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
+use crate::migration;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::sockets::Sockets;
@@ -169,32 +171,24 @@ impl Builder {
         let more = faces.split_off(1);
         let first = faces.remove(0);
         let sockets = first.sockets;
-        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let double = settings
+            .testdouble
+            .then(|| Double::start(settings.clock, seed));
         let clock = match &double {
             Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
             None => clock,
         };
-        let now = clock.now();
-        let info = ServerInfo {
-            started_at: now.wall,
-            run_id: sockets::random_id(),
-            replication_id: sockets::random_id(),
-            listeners: sockets.describe(settings),
-            port: sockets.port,
-            supervisor,
-            executable: std::env::current_exe()
-                .map_or_else(|_| String::new(), |path| path.display().to_string()),
-            config_file: config.file().to_owned(),
+        let info = describe(&config, &sockets, supervisor, clock.now());
+        let store = match cluster {
+            Some(_) => {
+                let databases = settings.cluster.databases;
+                let mut store = Store::new(databases, seed, Default::default());
+                store.find_by_slot();
+                store
+            }
+            None => Store::new(settings.databases, seed, Default::default()),
         };
-        let seed = settings.seed.unwrap_or_else(sockets::seed);
-        let databases = match cluster {
-            Some(_) => settings.cluster.databases,
-            None => settings.databases,
-        };
-        let mut store = Store::new(databases, seed, Default::default());
-        if cluster.is_some() {
-            store.find_by_slot();
-        }
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
         state.cluster = cluster;
@@ -218,6 +212,8 @@ impl Builder {
             };
             sockets.listen(&acceptor)?;
         }
+        let launch = migration::launcher(&engine);
+        engine.with(|state, _| state.launch_migration = Some(launch));
         let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
         tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
@@ -227,6 +223,21 @@ impl Builder {
             manual,
             tasks,
         })
+    }
+}
+
+/// What a server tells of itself.
+fn describe(config: &Config, sockets: &Sockets, supervisor: &'static str, now: Now) -> ServerInfo {
+    ServerInfo {
+        started_at: now.wall,
+        run_id: sockets::random_id(),
+        replication_id: sockets::random_id(),
+        listeners: sockets.describe(config.settings()),
+        port: sockets.port,
+        supervisor,
+        executable: std::env::current_exe()
+            .map_or_else(|_| String::new(), |path| path.display().to_string()),
+        config_file: config.file().to_owned(),
     }
 }
 

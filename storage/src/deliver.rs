@@ -116,6 +116,8 @@ impl Stream {
                 left: count_max.min(group.pending.count_of(consumer)),
                 entries: Vec::new(),
             };
+            let expected = usize::try_from(reading.left).unwrap_or(usize::MAX);
+            reading.entries.reserve(expected.min(RESERVED_MAX));
             if let Some(from) = after.next() {
                 group.pending.walk(from, &mut reading);
             }
@@ -152,34 +154,33 @@ impl Group {
         if new.log.last_id() < Some(after) {
             return None;
         }
-        let mut delivered: Option<Delivered> = None;
-        let count_max = usize::try_from(new.count_max).unwrap_or(usize::MAX);
-        for entry in new.log.range(after, StreamId::MAX).take(count_max) {
-            let id = entry.id();
-            self.entries_read = new
-                .counters
-                .advance(self.last_delivered, self.entries_read, id);
-            self.last_delivered = id;
-            if new.tracking == Tracking::Pending {
-                self.pending.insert(PendingEntry {
-                    id,
+        let range = new.log.range(after, StreamId::MAX);
+        let count = range.count_up_to(new.count_max);
+        let from = range.clone().ids().next()?;
+        self.entries_read = new.counters.advance_over(
+            self.last_delivered,
+            self.entries_read,
+            range.clone().ids(),
+            count,
+        );
+        let ids = range.ids();
+        let ids_max = usize::try_from(count).unwrap_or(usize::MAX);
+        let to = match new.tracking {
+            Tracking::Pending => {
+                self.note_active(consumer, now);
+                let first = PendingEntry {
+                    id: from,
                     consumer,
                     delivered_at: now,
                     deliveries: 1,
-                });
+                };
+                self.pending.insert_all(first, ids, ids_max)
             }
-            let stretch = delivered.get_or_insert(Delivered {
-                from: id,
-                to: id,
-                count: 0,
-            });
-            stretch.to = id;
-            stretch.count += 1;
-        }
-        if delivered.is_some() && new.tracking == Tracking::Pending {
-            self.note_active(consumer, now);
-        }
-        delivered
+            Tracking::NoAck => ids.take(ids_max).last(),
+        };
+        let to = to.unwrap_or(from);
+        self.last_delivered = to;
+        Some(Delivered { from, to, count })
     }
 }
 
@@ -221,3 +222,6 @@ impl Visitor for Rereading<'_> {
         })
     }
 }
+
+/// Entries of a consumer's history that memory is taken for at once.
+const RESERVED_MAX: usize = 1_024;

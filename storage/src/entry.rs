@@ -2,6 +2,9 @@
 
 use crate::fields;
 use crate::fields::Fields;
+use crate::fields::Kept;
+use crate::fields::Plain;
+use crate::fields::PlainValues;
 use crate::id::StreamId;
 
 /// One entry of a log.
@@ -12,7 +15,20 @@ pub struct Entry<'a> {
     /// The names that the node shares among its entries, or none when they lie between the values.
     names: Option<&'a [u8]>,
     templates: &'a [u8],
+    /// The entry's own part of the node, and what follows it.
     body: &'a [u8],
+    body_bytes: usize,
+}
+
+/// Names that entries of a node share. They are equal if they are the same ones.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedNames<'a>(&'a [u8]);
+
+impl PartialEq for SharedNames<'_> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0.as_ptr(), other.0.as_ptr())
+    }
 }
 
 impl<'a> Entry<'a> {
@@ -23,6 +39,7 @@ impl<'a> Entry<'a> {
         templates: &'a [u8],
         field_count: usize,
         body: &'a [u8],
+        body_bytes: usize,
     ) -> Self {
         Self {
             id,
@@ -30,11 +47,12 @@ impl<'a> Entry<'a> {
             names: Some(names),
             templates,
             body,
+            body_bytes,
         }
     }
 
     #[inline]
-    pub(crate) fn with_names(id: StreamId, mut body: &'a [u8]) -> Self {
+    pub(crate) fn with_names(id: StreamId, mut body: &'a [u8], body_bytes: usize) -> Self {
         let field_count = fields::take_count(&mut body);
         Self {
             id,
@@ -42,6 +60,7 @@ impl<'a> Entry<'a> {
             names: None,
             templates: &[],
             body,
+            body_bytes,
         }
     }
 
@@ -64,6 +83,28 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub const fn fields(&self) -> Fields<'a> {
         Fields::new(self.names, self.templates, self.body, self.field_count)
+    }
+
+    /// As [`Entry::fields`], for who copies names and values.
+    #[inline]
+    pub fn kept_fields(&self) -> impl Iterator<Item = (Plain<'a>, Kept<'a>)> {
+        let mut fields = self.fields();
+        std::iter::from_fn(move || fields.next_kept())
+    }
+
+    /// Returns the names that it shares with others, if it does; those then have as many fields.
+    #[inline]
+    #[must_use]
+    pub fn shared_names(&self) -> Option<SharedNames<'a>> {
+        self.names.map(SharedNames)
+    }
+
+    /// Walks over the values, if none is packed and no names lie between them.
+    #[inline]
+    #[must_use]
+    pub fn plain_values(&self) -> Option<PlainValues<'a>> {
+        let is_plain = self.templates.is_empty() && self.names.is_some();
+        is_plain.then(|| PlainValues::new(self.body, self.body_bytes, self.field_count))
     }
 }
 
@@ -103,7 +144,7 @@ impl EntryHead {
     }
 
     /// Reads what [`EntryHead::put`] wrote, and returns how long that is. More may follow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(data: &[u8]) -> (Self, usize) {
         let mut head = Self {
             flags: data[0],
@@ -158,7 +199,7 @@ impl EntryHead {
 }
 
 /// Reads a number of one of the widths; what follows it does not matter.
-#[inline]
+#[inline(always)]
 fn number(data: &[u8], width_index: usize) -> u64 {
     match data.first_chunk() {
         Some(bytes) => u64::from_le_bytes(*bytes) & MASKS[width_index],

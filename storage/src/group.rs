@@ -177,9 +177,7 @@ impl Group {
 
     /// Takes entries out of the pending list. Returns how many were there.
     pub(crate) fn acknowledge(&mut self, ids: impl IntoIterator<Item = StreamId>) -> u64 {
-        ids.into_iter()
-            .map(|id| u64::from(self.pending.remove(id).is_some()))
-            .sum()
+        self.pending.remove_all(ids)
     }
 }
 

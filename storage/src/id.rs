@@ -62,7 +62,23 @@ impl StreamId {
     /// assert_eq!(StreamId::parse(b"12--18446744073709551615", 0), Ok(StreamId::new(12, 1)));
     /// assert!(StreamId::parse(b"12--1", 0).is_err());
     /// ```
+    #[inline]
     pub fn parse(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
+        match Self::parse_plain(text) {
+            Some(id) => Ok(id),
+            None => Self::parse_any(text, seq_default),
+        }
+    }
+
+    /// Reads two numbers of digits alone that cannot be too large, as nearly all IDs have.
+    #[inline]
+    fn parse_plain(text: &[u8]) -> Option<Self> {
+        let (ms, rest) = few_digits(text)?;
+        let (seq, rest) = few_digits(rest.strip_prefix(b"-")?)?;
+        rest.is_empty().then_some(Self { ms, seq })
+    }
+
+    fn parse_any(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
         let (ms, seq) = split(text)?;
         let ms = number(ms)?;
         let seq = seq.map_or(Ok(seq_default), number)?;
@@ -164,6 +180,23 @@ fn number(text: &[u8]) -> Result<u64, InvalidId> {
         .ok_or(InvalidId)
 }
 
+/// Reads the digits in front, if there are some and they fit into 64 bits whatever they are.
+#[inline]
+fn few_digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0;
+    let mut count = 0;
+    while let Some(digit) = text.get(count).map(|byte| byte.wrapping_sub(b'0'))
+        && digit <= 9
+    {
+        if count == FEW_DIGITS {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+        count += 1;
+    }
+    (count > 0).then(|| (number, &text[count..]))
+}
+
 /// Reads one or more digits and nothing else.
 fn digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -200,6 +233,8 @@ const fn is_blank(byte: u8) -> bool {
 
 /// The reference copies an ID into a buffer of 128 bytes, end mark included, before it reads it.
 const TEXT_BYTES_MAX: usize = 127;
+/// As many digits are always below 2^64.
+const FEW_DIGITS: usize = 19;
 const I64_MIN_MAGNITUDE: u64 = i64::MIN.unsigned_abs();
 
 #[cfg(test)]
@@ -250,6 +285,12 @@ mod tests {
         for (text, ms, seq) in [
             ("7", 7, 42),
             ("7-01", 7, 1),
+            (
+                "9999999999999999999-18446744073709551615",
+                9_999_999_999_999_999_999,
+                u64::MAX,
+            ),
+            ("00000000000000000007-00000000000000000001", 7, 1),
             ("007-1", 7, 1),
             (" 7", 7, 42),
             ("\t\r\n\x0b\x0c 7-3", 7, 3),

@@ -1,5 +1,7 @@
 //! The entries of a stream, in the order of their IDs: a run of nodes, of which only the last one grows.
 
+mod restore;
+
 use std::collections::VecDeque;
 
 use crate::entry::Entry;
@@ -363,7 +365,7 @@ impl Log {
 
     /// Returns the greatest ID of the last node, deleted or not.
     #[inline]
-    fn last_slot_id(&self) -> Option<StreamId> {
+    pub(crate) fn last_slot_id(&self) -> Option<StreamId> {
         self.nodes.back().map(|slot| slot.node.last())
     }
 

@@ -65,13 +65,15 @@ impl<'a> Range<'a> {
         }
         count.min(max)
     }
-}
 
-impl<'a> Iterator for Range<'a> {
-    type Item = Entry<'a>;
+    /// Walks over the IDs alone.
+    pub(crate) fn ids(mut self) -> impl Iterator<Item = StreamId> {
+        std::iter::from_fn(move || self.next_by(Node::live_id))
+    }
 
+    /// Takes the first of the entries that are left by what `look` makes of it.
     #[inline]
-    fn next(&mut self) -> Option<Entry<'a>> {
+    fn next_by<T>(&mut self, look: impl Fn(&'a Node, usize) -> Option<T>) -> Option<T> {
         while self.start < self.end {
             let node = self.front?;
             if self.start.slot == node.slots() {
@@ -81,11 +83,20 @@ impl<'a> Iterator for Range<'a> {
             }
             let slot = self.start.slot;
             self.start.slot += 1;
-            if let Some(entry) = node.entry(slot) {
-                return Some(entry);
+            if let Some(found) = look(node, slot) {
+                return Some(found);
             }
         }
         None
+    }
+}
+
+impl<'a> Iterator for Range<'a> {
+    type Item = Entry<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry<'a>> {
+        self.next_by(Node::entry)
     }
 }
 

@@ -47,6 +47,26 @@ async fn who_waits_is_sent_after_a_slot_that_moves() {
     assert_eq!(read, "[[\"{u}\" [[\"5-5\" [\"f\" \"v\"]]]]]");
 }
 
+/// What a client sent behind its wait runs while a slot moves, and may have to be told to the other node, whose lock is
+/// held meanwhile.
+#[tokio::test]
+async fn what_follows_a_wait_may_be_for_the_other_node() {
+    let cluster = start_cluster("nodes 2").await;
+    for (from, to) in [(1, 0), (0, 1)] {
+        let (mut reader, mut listener) = (caller(&cluster, from), caller(&cluster, to));
+        say(&mut listener, "SUBSCRIBE news").await;
+        wait(&mut reader, PLAIN).await;
+        reader.send(&["PUBLISH", "news", "hello"]);
+        reader.assert_silent().await;
+        cluster.move_slot(U, NodeIndex::new(to));
+        let moved = format!("!MOVED {U} 127.0.0.1:{}", port(&cluster, to));
+        assert_eq!(reader.reply().await.to_string(), moved);
+        assert_eq!(reader.reply().await.to_string(), "0");
+        let message = "[\"message\" \"news\" \"hello\"]";
+        assert_eq!(listener.reply().await.to_string(), message);
+    }
+}
+
 #[tokio::test]
 async fn who_waits_is_sent_to_the_new_primary() {
     let cluster = start_cluster("nodes 1\nreplicas 1").await;

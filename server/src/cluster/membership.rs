@@ -26,6 +26,8 @@ pub(crate) struct Membership {
     must_be_covered: bool,
     /// Something was done that other engines are to hear of.
     has_news: bool,
+    /// They must not hear of it yet, since the lock of one of them is held.
+    keeps_news: bool,
     /// Where the script that runs may go.
     script: Cell<ScriptSlot>,
 }
@@ -53,6 +55,7 @@ impl Membership {
             whole: Vec::new(),
             must_be_covered: true,
             has_news: false,
+            keeps_news: false,
             script: Cell::new(ScriptSlot::Any),
         };
         membership.judge();
@@ -113,10 +116,15 @@ impl Membership {
 
     /// The engines that are to hear of what was done, once the lock is released.
     pub(crate) fn take_news(&mut self) -> Vec<Arc<Engine>> {
-        match std::mem::take(&mut self.has_news) {
-            true => self.topology.others(self.engine),
-            false => Vec::new(),
+        if self.keeps_news || !std::mem::take(&mut self.has_news) {
+            return Vec::new();
         }
+        self.topology.others(self.engine)
+    }
+
+    /// Keeps what others are to hear, while one of them is locked, or no longer.
+    pub(super) fn keep_news(&mut self, keeps: bool) {
+        self.keeps_news = keeps;
     }
 
     /// Acts on a change of the configuration: nodes say where they are, and may do without some slots.

@@ -145,7 +145,7 @@ impl State {
                 _ => ClusterError::TryAgain,
             });
         }
-        if is_importing && (client.asking || asked.spec.name == "restore-asking") {
+        if is_importing && (client.asking || flags.has(Flags::ASKING)) {
             return match found.are_different && found.missing > 0 {
                 true => Err(ClusterError::TryAgain),
                 false => Ok(()),

@@ -199,10 +199,13 @@ impl Cluster {
         if source == target {
             return self.servers[target].engine().with(|state, _| give(state));
         }
-        // Whoever takes two locks takes that of the lower number first. It also tells the others.
+        // Whoever takes two locks takes that of the lower number first. It also tells the others, which the second
+        // one must not do before the first is released.
         let (low, high) = (source.min(target), source.max(target));
+        let high = self.servers[high].engine();
         self.servers[low].engine().with(|one, _| {
-            self.servers[high].engine().with(|other, _| {
+            high.with(|other, _| {
+                keep_news(other, true);
                 let (from, to) = match source == low {
                     true => (&mut *one, other),
                     false => (other, &mut *one),
@@ -211,6 +214,7 @@ impl Cluster {
                 give(one);
             });
         });
+        high.with(|other, _| keep_news(other, false));
     }
 
     /// Moves a manual clock, as [`Server::advance`] does, for all nodes together.
@@ -253,6 +257,12 @@ impl Cluster {
             (1, Some(server)) => Ok(server),
             _ => Err(TopologyError::new("several nodes are a cluster; start them as one").into()),
         }
+    }
+}
+
+fn keep_news(state: &mut State, keeps: bool) {
+    if let Some(cluster) = &mut state.cluster {
+        cluster.keep_news(keeps);
     }
 }
 

@@ -45,6 +45,6 @@ fn run(
     reply.bulk(b"master");
     // Nothing was ever replicated.
     reply.integer(0);
-    reply.array(0);
+    reply.late_array(0);
     Ok(Flow::Done)
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use tailrace_storage::Compat;
+use tailrace_storage::Versions;
 
 use super::events::EventClasses;
 use super::limits::OutputLimit;
@@ -109,6 +110,8 @@ pub struct Settings {
     pub availability_zone: Option<Box<[u8]>>,
     /// Which of two servers to follow where they differ.
     pub compat: Compat,
+    /// Which versions of the reference's format RESTORE reads.
+    pub rdb_versions: Versions,
     /// Whether clients are told that this is Redis.
     pub extended_redis_compatibility: bool,
 }
@@ -310,6 +313,7 @@ impl Settings {
             },
             availability_zone: read.text("availability-zone").map(Box::from),
             compat: read.compat("compat"),
+            rdb_versions: read.versions("rdb-version-check"),
             extended_redis_compatibility: read.flag("extended-redis-compatibility"),
         }
     }
@@ -438,6 +442,14 @@ impl Reader<'_> {
             "auto" => Supervision::Auto,
             "upstart" => Supervision::Upstart,
             "systemd" => Supervision::Systemd,
+            _ => mismatch(name),
+        }
+    }
+
+    fn versions(&self, name: &str) -> Versions {
+        match self.word(name) {
+            "strict" => Versions::Known,
+            "relaxed" => Versions::All,
             _ => mismatch(name),
         }
     }

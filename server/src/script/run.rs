@@ -72,7 +72,10 @@ pub(crate) fn run(
     let done = execute(&mut interpreter, job, &mut run, reply, &mut errors);
     drop(run);
     let State {
-        scripts, clients, ..
+        scripts,
+        clients,
+        is_ending,
+        ..
     } = &mut *call.state;
     let used = interpreter.lua.used_memory();
     if done.is_err() || used > COLLECT_ABOVE_BYTES {
@@ -85,7 +88,12 @@ pub(crate) fn run(
         scripts.flush();
     }
     scripts.cache.touch(&job.sha);
-    clients.at(id).db = call.db;
+    let client = clients.at(id);
+    client.db = call.db;
+    if *is_ending {
+        // The end of the server ended the script, too, and as in the reference nothing more is said.
+        client.link.kill();
+    }
     call.state.in_exec = was_in_exec;
     crate::panic::set_command(spec.name);
     // Each error of a command counts as one of the script's, and all that it made up itself as one.
@@ -273,6 +281,7 @@ struct Turn {
     in_exec: bool,
     caller: Option<ClientId>,
     deferred: Vec<u8>,
+    shown: Vec<u8>,
     request_bytes: usize,
     reply_start: Mark,
 }
@@ -282,6 +291,7 @@ impl Turn {
         std::mem::swap(&mut self.in_exec, &mut state.in_exec);
         std::mem::swap(&mut self.caller, &mut state.caller);
         std::mem::swap(&mut self.deferred, &mut state.deferred);
+        std::mem::swap(&mut self.shown, &mut state.shown);
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
     }
