@@ -20,6 +20,7 @@ use std::num::NonZeroU32;
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
+use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
@@ -75,6 +76,8 @@ pub(crate) struct Node {
     listpack_bytes: u32,
     /// Whether it was tried to pack this node.
     was_looked_at: bool,
+    /// Whether some values are in pieces.
+    has_pieces: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -105,6 +108,7 @@ impl Node {
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
             was_looked_at: false,
+            has_pieces: false,
             losses: Losses::default(),
         }
     }
@@ -272,16 +276,21 @@ impl Node {
         };
         self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
+        self.has_pieces = packed.has_pieces;
         self.data = packed.data;
         self.offsets = packed.offsets;
     }
 
-    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    /// Returns the values that others may be packed by or the same as.
     #[inline]
-    fn templates(&self) -> &[u8] {
+    fn templates(&self) -> Templates<'_> {
         match self.templates_at {
-            Some(at) => &self.data[at.get() as usize..],
-            None => &[],
+            Some(at) => Templates {
+                bytes: &self.data[at.get() as usize..],
+                len: self.offsets.start(0) - at.get() as usize,
+                has_pieces: self.has_pieces,
+            },
+            None => Templates::NONE,
         }
     }
 
@@ -387,7 +396,7 @@ impl Node {
         Some(match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body, body_bytes)
+                Entry::sharing_names(id, names, Templates::NONE, count, body, body_bytes)
             }
             None => Entry::with_names(id, body, body_bytes),
         })
