@@ -63,3 +63,4 @@ pub use reply::Version;
 pub use request::Iter;
 pub use request::OwnedRequest;
 pub use request::Request;
+pub use request::RequestBuffer;
