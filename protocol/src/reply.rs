@@ -1,5 +1,6 @@
 //! Writes replies, element by element, in the dialect that the client speaks.
 
+mod late;
 mod pieces;
 
 pub use self::pieces::IdPairs;
@@ -520,6 +521,5 @@ const HEADER_BYTES_MAX: usize = DIGITS_MAX + 3;
 /// The longest line: a header and an ID of two numbers.
 const LINE_BYTES_MAX: usize = 2 * DIGITS_MAX + 1 + 2 + 5;
 
-mod late;
 #[cfg(test)]
 mod tests;
