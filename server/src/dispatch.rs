@@ -205,7 +205,9 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    note_read(state, id, spec, request);
+    if state.caches.clients() > 0 {
+        note_read(state, id, spec, request);
+    }
     if !state.monitors.is_empty() {
         state.show_to_monitors(id, spec, request, now);
     }
