@@ -46,6 +46,7 @@ mod limits;
 pub mod number;
 mod reply;
 mod request;
+mod requests;
 
 pub use batch::Batch;
 pub use codec::Codec;
@@ -60,3 +61,4 @@ pub use reply::Version;
 pub use request::Iter;
 pub use request::OwnedRequest;
 pub use request::Request;
+pub use requests::OwnedRequests;

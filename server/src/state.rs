@@ -40,6 +40,7 @@ use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
 use crate::tracking::Caches;
+use crate::transaction::Transaction;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -68,6 +69,8 @@ pub struct State {
     pub monitors: Vec<ClientId>,
     /// Who may have cached which key.
     pub caches: Caches,
+    /// The memory of a transaction that is over.
+    pub(crate) spare_transaction: Option<Box<Transaction>>,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -160,6 +163,7 @@ impl State {
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             caches: Caches::default(),
+            spare_transaction: None,
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
