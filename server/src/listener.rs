@@ -229,7 +229,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         bytes_out: 0,
         commands: 0,
         out: Vec::new(),
-        touched: false,
+        due: Default::default(),
         link,
     }
 }

@@ -24,6 +24,7 @@ use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
+use crate::outbox;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::state::State;
@@ -148,7 +149,10 @@ impl Builder {
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
-        let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
+        let mut tasks = vec![
+            tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle(),
+            tokio::spawn(outbox::run(Arc::clone(&engine))).abort_handle(),
+        ];
         tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,
