@@ -477,6 +477,10 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.double.is_some() {
+            guard.check_watches(now);
+            self.run_resumed(&mut guard, now);
+        }
         if guard.caches.is_observing() {
             let client = caller.and_then(|id| guard.clients.get(id));
             let is_amid_input = client.is_some_and(|client| client.is_amid_input);
