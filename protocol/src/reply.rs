@@ -1,5 +1,12 @@
 //! Writes replies, element by element, in the dialect that the client speaks.
 
+mod late;
+mod pieces;
+
+pub use self::pieces::IdPairs;
+pub use self::pieces::Pieces;
+pub use self::pieces::Room;
+
 use self::late::LateParts;
 use crate::number;
 use crate::number::DIGITS_MAX;
@@ -22,6 +29,14 @@ impl Version {
         match self {
             Self::Resp2 => 2,
             Self::Resp3 => 3,
+        }
+    }
+
+    /// "Nothing here" where an array was asked for.
+    const fn null_array(self) -> &'static [u8] {
+        match self {
+            Self::Resp2 => b"*-1\r\n",
+            Self::Resp3 => b"_\r\n",
         }
     }
 }
@@ -146,20 +161,6 @@ impl<'a> ReplyWriter<'a> {
         self.line_end();
     }
 
-    /// A string of `len` bytes, which `append` adds to what it is given.
-    ///
-    /// # Panics
-    ///
-    /// If it adds more or less.
-    pub fn bulk_of(&mut self, len: usize, append: impl FnOnce(&mut Vec<u8>)) {
-        self.out.reserve(len + HEADER_BYTES_MAX + 2);
-        self.header(b'$', len);
-        let end = self.out.len() + len;
-        append(self.out);
-        assert_eq!(self.out.len(), end, "a string is as long as was said");
-        self.line_end();
-    }
-
     /// A number as a string, as where any other value could stand.
     #[inline]
     pub fn bulk_integer(&mut self, value: i64) {
@@ -256,10 +257,7 @@ impl<'a> ReplyWriter<'a> {
     /// "Nothing here" where an array was asked for, as a read that timed out says.
     #[inline]
     pub fn null_array(&mut self) {
-        self.raw(match self.version {
-            Version::Resp2 => b"*-1\r\n",
-            Version::Resp3 => b"_\r\n",
-        });
+        self.raw(self.version.null_array());
     }
 
     /// A short status without CR or LF.
@@ -288,6 +286,12 @@ impl<'a> ReplyWriter<'a> {
         });
         self.out.extend(bytes);
         self.line_end();
+    }
+
+    /// Appends many short pieces; room for `growth` bytes is made at once.
+    #[inline]
+    pub fn pieces(&mut self, growth: usize) -> Pieces<'_> {
+        Pieces::new(self.out, self.version, growth)
     }
 
     /// Bytes that are replies already.
@@ -471,10 +475,10 @@ impl Line {
     }
 }
 
-/// A header whose first byte, the kind, is still to be set.
+/// A header: that of a string, unless its first byte is changed.
 #[derive(Clone, Copy)]
 struct Header {
-    bytes: [u8; 7],
+    bytes: [u8; 8],
     len: u8,
 }
 
@@ -484,22 +488,22 @@ impl Header {
         let (a, b, c) = (digit(n / 100), digit(n / 10 % 10), digit(n % 10));
         match n {
             0..10 => Self {
-                bytes: [b'?', c, b'\r', b'\n', 0, 0, 0],
+                bytes: [b'$', c, b'\r', b'\n', 0, 0, 0, 0],
                 len: 4,
             },
             10..100 => Self {
-                bytes: [b'?', b, c, b'\r', b'\n', 0, 0],
+                bytes: [b'$', b, c, b'\r', b'\n', 0, 0, 0],
                 len: 5,
             },
             _ => Self {
-                bytes: [b'?', a, b, c, b'\r', b'\n', 0],
+                bytes: [b'$', a, b, c, b'\r', b'\n', 0, 0],
                 len: 6,
             },
         }
     }
 }
 
-/// The headers of small numbers, as nearly all are: `?0\r\n`, `?1\r\n` ... `?999\r\n`.
+/// The headers of small numbers, as nearly all are: `$0\r\n`, `$1\r\n` ... `$999\r\n`.
 static HEADERS: [Header; 1_000] = {
     let mut headers = [Header::ready(0); 1_000];
     let mut n = 0;
@@ -517,6 +521,5 @@ const HEADER_BYTES_MAX: usize = DIGITS_MAX + 3;
 /// The longest line: a header and an ID of two numbers.
 const LINE_BYTES_MAX: usize = 2 * DIGITS_MAX + 1 + 2 + 5;
 
-mod late;
 #[cfg(test)]
 mod tests;

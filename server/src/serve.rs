@@ -21,6 +21,7 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
+use crate::double::hooks;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::resume::Resumed;
@@ -140,6 +141,20 @@ pub(crate) fn give_up(state: &mut State, waiter: WaiterId, now: Now) {
 pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) {
     answer(state, waiter, now, |_, _, _| {
         Err(ClientError::Unblocked.into())
+    });
+}
+
+/// Ends a wait, in which all others stood still for so long, with what `write` has to say.
+pub(crate) fn conclude(
+    state: &mut State,
+    waiter: WaiterId,
+    now: Now,
+    took_micros: u64,
+    write: impl FnOnce(&mut Call<'_>, &mut ReplyWriter<'_>) -> Result<(), CommandError>,
+) {
+    answer(state, waiter, now, |command, call, reply| {
+        command.note_took(took_micros);
+        write(call, reply).map(|()| true)
     });
 }
 
@@ -286,6 +301,9 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         }
         count(state, &parked, now, began, reply_bytes);
         state.clients.at(id).pushed_bytes = 0;
+        if state.double.is_some() {
+            hooks::on_late_reply(state, &parked, now, start, &mut out);
+        }
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {

@@ -83,6 +83,8 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
+    /// The key came from another server, or from a copy that was kept of it.
+    Restore,
     /// The database was emptied while the key was there.
     Flushed,
     /// The database was swapped, and its key of this name went with it.
@@ -158,6 +160,7 @@ impl Event {
             Self::CopyTo => "copy_to",
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
+            Self::Restore => "restore",
             Self::Populated
             | Self::Overwritten
             | Self::Flushed
@@ -219,7 +222,8 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveFrom
-            | Self::MoveTo => EventClass::Generic,
+            | Self::MoveTo
+            | Self::Restore => EventClass::Generic,
             Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Populated
             | Self::Overwritten
@@ -273,6 +277,7 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveTo
+            | Self::Restore
             | Self::SwappedIn => Signal::Ready,
             Self::Overwritten
             | Self::XgroupDestroy

@@ -7,6 +7,7 @@
 mod bits;
 mod keys;
 mod packing;
+mod payload;
 mod relocate;
 mod streams;
 mod strings;
@@ -15,6 +16,7 @@ mod waiting;
 use self::packing::Unpacked;
 
 pub use self::keys::{KeyFacts, Stored};
+pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
@@ -77,7 +79,7 @@ impl Default for Settings {
     }
 }
 
-/// What is counted about lookups.
+/// What is counted about lookups, and about what comes from elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Reads that found their key.
@@ -88,6 +90,8 @@ pub struct Stats {
     pub expired: u64,
     /// Those of them that nobody had asked for.
     pub expired_unasked: u64,
+    /// Nodes of payloads that were looked at.
+    pub payload_nodes: u64,
 }
 
 impl Store {

@@ -6,6 +6,7 @@
 use tailrace_server::COMMANDS;
 
 use super::families::scripts;
+use super::payloads;
 
 /// The words of one name.
 ///
@@ -58,6 +59,7 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "script" => return scripts(),
         "sha" => return scripts::digests(),
         "bad" => BAD,
+        "payload" => return payloads::all(),
         _ => panic!("no words are named ${name}"),
     };
     listed.split(' ').map(word).collect()

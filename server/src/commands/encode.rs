@@ -6,7 +6,8 @@ use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
-use tailrace_storage::Text;
+
+use super::encode_entry::EntryWriter;
 
 /// The ID of an entry.
 #[inline]
@@ -15,18 +16,8 @@ pub(super) fn id(reply: &mut ReplyWriter<'_>, id: StreamId) {
 }
 
 /// An entry: `[id, [name, value, ...]]`.
-#[inline]
 pub(super) fn entry(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
-    reply.array(2);
-    id(reply, entry.id());
-    reply.array(entry.field_count() * 2);
-    for (name, value) in entry.fields() {
-        part(reply, name);
-        match value {
-            Text::Part(value) => part(reply, value),
-            Text::Packed(value) => reply.bulk_of(value.len(), |out| value.append_to(out)),
-        }
-    }
+    EntryWriter::new(reply, 1).put(entry);
 }
 
 /// The entries of a stream from `from` to `to`, `count_max` at most, lowest ID first.
@@ -40,9 +31,8 @@ pub(super) fn range(
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
     reply.late_array(count);
-    for each in entries.take(count) {
-        entry(reply, &each);
-    }
+    let mut writer = EntryWriter::new(reply, count);
+    entries.take(count).for_each(|entry| writer.put(&entry));
 }
 
 /// As [`range`], highest ID first.
@@ -56,18 +46,19 @@ pub(super) fn range_reversed(
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
     reply.late_array(count);
-    for each in entries.rev().take(count) {
-        entry(reply, &each);
-    }
+    let mut writer = EntryWriter::new(reply, count);
+    let entries = entries.rev().take(count);
+    entries.for_each(|entry| writer.put(&entry));
 }
 
 /// Entries that the log has, in the order of `ids`.
 pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
     reply.late_array(ids.len());
     let mut lookup = stream.log().lookup();
+    let mut writer = EntryWriter::new(reply, ids.len());
     for &id in ids {
         let found = lookup.get(id).expect("the log has what was claimed");
-        entry(reply, &found);
+        writer.put(&found);
     }
 }
 

@@ -21,6 +21,7 @@ use tailrace_storage::Tracking;
 use tailrace_storage::Wants;
 
 use super::encode;
+use super::encode_entry::EntryWriter;
 use super::read_args;
 use super::read_args::ReadArgs;
 use super::read_args::Reader;
@@ -209,10 +210,11 @@ impl Reading<'_> {
             return Ok(false);
         };
         open(key, single, reply);
-        reply.late_array(encode::array_len(delivered.count));
-        for entry in stream.log().range(delivered.from, delivered.to) {
-            encode::entry(reply, &entry);
-        }
+        let count = encode::array_len(delivered.count);
+        reply.late_array(count);
+        let mut writer = EntryWriter::new(reply, count);
+        let entries = stream.delivered(&read);
+        entries.for_each(|entry| writer.put(&entry));
         Ok(true)
     }
 
@@ -231,14 +233,11 @@ impl Reading<'_> {
         open(key, single, reply);
         reply.late_array(history.entries.len());
         let mut lookup = stream.log().lookup();
+        let mut writer = EntryWriter::new(reply, history.entries.len());
         for pending in &history.entries {
             match lookup.get(pending.id) {
-                Some(entry) => encode::entry(reply, &entry),
-                None => {
-                    reply.array(2);
-                    encode::id(reply, pending.id);
-                    reply.null_array();
-                }
+                Some(entry) => writer.put(&entry),
+                None => writer.put_gone(pending.id),
             }
         }
         Ok(true)

@@ -69,15 +69,15 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("tracking_total_items", state.caches.keys().items());
     text.field("tracking_total_prefixes", state.caches.prefix_count());
     text.field("unexpected_error_replies", 0);
-    write_traffic(stats, text);
+    write_traffic(stats, lookups.payload_nodes, text);
     write_cycles(stats, &rate, text);
     write_refused(stats, text);
 }
 
 /// What was refused, and how often sockets were read and written.
-fn write_traffic(stats: &Stats, text: &mut Text) {
+fn write_traffic(stats: &Stats, payload_nodes: u64, text: &mut Text) {
     text.field("total_error_replies", stats.errors);
-    text.field("dump_payload_sanitizations", 0);
+    text.field("dump_payload_sanitizations", payload_nodes);
     text.field("total_reads_processed", stats.reads);
     text.field("total_writes_processed", stats.writes);
     text.fields(IO_THREADS, 0);
