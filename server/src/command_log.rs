@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::commands::hello;
+use crate::commands::migrate;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -141,7 +142,7 @@ impl State {
         let is_from =
             |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
-        let has_large_reply = is_from(bytes.reply, settings.reply_logged_from_bytes);
+        let has_large_reply = is_from(bytes.reply + bytes.pushed, settings.reply_logged_from_bytes);
         if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
             return;
         }
@@ -151,6 +152,7 @@ impl State {
             true => bytes.reply,
             false => 0,
         };
+        let reply_bytes = reply_bytes + bytes.pushed;
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         let Some(client) = self.clients.get(id) else {
             return;
@@ -178,6 +180,8 @@ impl State {
 pub(crate) struct CallBytes {
     pub(crate) request: usize,
     pub(crate) reply: usize,
+    /// What else its client was sent since the command before; it counts as answered.
+    pub(crate) pushed: usize,
 }
 
 fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
@@ -215,6 +219,9 @@ pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> 
     }
     if is(0, "hello") {
         return hello::is_secret(request, index);
+    }
+    if is(0, "migrate") {
+        return migrate::is_secret(request, index);
     }
     if is(0, "acl") && is(1, "getuser") {
         return index == 2;
