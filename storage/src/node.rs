@@ -21,6 +21,7 @@ use std::num::NonZeroU32;
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
+use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
@@ -76,6 +77,8 @@ pub(crate) struct Node {
     listpack_bytes: u32,
     /// Whether it was tried to pack this node.
     was_looked_at: bool,
+    /// Whether some values are in pieces.
+    has_pieces: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -106,6 +109,7 @@ impl Node {
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
             was_looked_at: false,
+            has_pieces: false,
             losses: Losses::default(),
         }
     }
@@ -283,16 +287,21 @@ impl Node {
         };
         self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
+        self.has_pieces = packed.has_pieces;
         self.data = packed.data;
         self.offsets = packed.offsets;
     }
 
-    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    /// Returns the values that others may be packed by or the same as.
     #[inline]
-    fn templates(&self) -> &[u8] {
+    fn templates(&self) -> Templates<'_> {
         match self.templates_at {
-            Some(at) => &self.data[at.get() as usize..],
-            None => &[],
+            Some(at) => Templates {
+                bytes: &self.data[at.get() as usize..],
+                len: self.offsets.start(0) - at.get() as usize,
+                has_pieces: self.has_pieces,
+            },
+            None => Templates::NONE,
         }
     }
 
@@ -401,7 +410,7 @@ impl Node {
         let entry = match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body, body_bytes)
+                Entry::sharing_names(id, names, Templates::NONE, count, body, body_bytes)
             }
             None => Entry::with_names(id, body, body_bytes),
         };

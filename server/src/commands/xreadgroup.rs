@@ -213,7 +213,7 @@ impl Reading<'_> {
         let count = encode::array_len(delivered.count);
         reply.late_array(count);
         let mut writer = EntryWriter::new(reply, count);
-        let entries = stream.log().range(delivered.from, delivered.to);
+        let entries = stream.delivered(&read);
         entries.for_each(|entry| writer.put(&entry));
         Ok(true)
     }
