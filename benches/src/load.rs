@@ -45,7 +45,7 @@ pub(crate) trait Talker: Send {
         false
     }
 
-    /// How replies are taken in.
+    /// How replies are taken in. Asked at the start, and by one who listens after each answer.
     fn hearing(&self) -> Hearing {
         Hearing::Count
     }
@@ -83,6 +83,8 @@ pub(crate) enum Hearing {
     Read,
     /// Nothing more will be said: what comes are messages.
     Listen,
+    /// Nothing more will be said: what comes are messages of so many bytes each, which are not looked at.
+    Alike(usize),
 }
 
 /// Says the same bytes a number of times.

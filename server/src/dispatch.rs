@@ -214,7 +214,9 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    note_read(state, id, spec, request);
+    if state.caches.clients() > 0 {
+        note_read(state, id, spec, request);
+    }
     if !state.shown.is_empty() {
         // The call of a script and what the script called.
         reply.insert_raw(mark, &std::mem::take(&mut state.shown));

@@ -73,7 +73,7 @@ impl Connection {
 
     /// Sends the next request; false if there is none.
     pub(super) fn say(&mut self, now: Instant) -> Result<bool, Fault> {
-        if self.hearing == Hearing::Listen && self.expected > 0 {
+        if matches!(self.hearing, Hearing::Listen | Hearing::Alike(_)) && self.expected > 0 {
             return Ok(true);
         }
         self.expected = self.talker.prepare();
@@ -124,6 +124,13 @@ impl Connection {
                     self.heard += bytes.len();
                     self.heard >= len
                 }
+                Hearing::Alike(_) => {
+                    if self.heard == 0 && bytes.first() != Some(&b'*') {
+                        return Err(Fault::Unexpected("what is no message".to_owned()));
+                    }
+                    self.heard += bytes.len();
+                    true
+                }
                 Hearing::Count | Hearing::Read | Hearing::Listen => {
                     self.skimmer.feed(bytes)?;
                     if self.hearing == Hearing::Read {
@@ -145,7 +152,18 @@ impl Connection {
     fn answered(&mut self, may_have_more: bool) -> Result<Answer, Fault> {
         let at = clock::now();
         let units = match self.hearing {
-            Hearing::Listen => self.talker.on_messages(self.skimmer.take_replies()),
+            Hearing::Listen => {
+                let units = self.talker.on_messages(self.skimmer.take_replies());
+                if self.skimmer.is_between_replies() {
+                    self.hearing = self.talker.hearing();
+                }
+                units
+            }
+            Hearing::Alike(len) => {
+                let count = self.heard / len;
+                self.heard %= len;
+                self.talker.on_messages(count as u64)
+            }
             Hearing::Bytes(len) => {
                 if self.heard != len || self.expected == 0 {
                     return Err(Fault::Unexpected(format!(

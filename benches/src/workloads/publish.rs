@@ -85,6 +85,8 @@ impl Workload for Publish {
 /// Subscribes and listens.
 struct Subscriber {
     request: Vec<u8>,
+    /// The length of a message as it is received.
+    message_bytes: usize,
     /// Replies to come that are no messages.
     confirmations: u64,
 }
@@ -93,8 +95,11 @@ impl Subscriber {
     fn new() -> Self {
         let mut request = Vec::new();
         push_command(&mut request, &[b"SUBSCRIBE", CHANNEL]);
+        let mut message = Vec::new();
+        push_command(&mut message, &[b"message", CHANNEL, MESSAGE]);
         Self {
             request,
+            message_bytes: message.len(),
             confirmations: 1,
         }
     }
@@ -110,7 +115,12 @@ impl Talker for Subscriber {
     }
 
     fn hearing(&self) -> Hearing {
-        Hearing::Listen
+        match self.confirmations {
+            // Both servers write a message alike, and reading thousands at once would keep the
+            // publishers from being heard.
+            0 => Hearing::Alike(self.message_bytes),
+            _ => Hearing::Listen,
+        }
     }
 
     fn on_replies(&mut self, _replies: &[u8]) -> Result<u64, Fault> {
