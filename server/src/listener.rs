@@ -239,7 +239,7 @@ fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: N
         pushed_bytes: 0,
         commands: 0,
         out: Vec::new(),
-        touched: false,
+        due: Default::default(),
         link,
     }
 }

@@ -67,6 +67,18 @@ pub struct Lead<'a> {
     pub len: usize,
 }
 
+impl Plain<'_> {
+    /// Returns how many bytes it has if it is a text, and none for a number.
+    #[inline]
+    #[must_use]
+    pub const fn text_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(lead) => lead.len,
+            Self::Int(_) => 0,
+        }
+    }
+}
+
 impl<'a> From<Part<'a>> for Plain<'a> {
     #[inline]
     fn from(part: Part<'a>) -> Self {
@@ -118,40 +130,71 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Walks over values none of which is packed; see [`crate::Entry::plain_values`].
+/// Values that a node keeps once for many entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Templates<'a> {
+    /// One of each name, and what follows them; empty if there are none.
+    pub(crate) bytes: &'a [u8],
+    /// How many bytes they have.
+    pub(crate) len: usize,
+    /// Whether there are values that are pieces of them. If not, the others may be the same.
+    pub(crate) has_pieces: bool,
+}
+
+impl Templates<'_> {
+    pub(crate) const NONE: Self = Self {
+        bytes: &[],
+        len: 0,
+        has_pieces: false,
+    };
+}
+
+/// Walks over names, or over values none of which is in pieces; see [`crate::Entry::plain_values`].
 #[derive(Clone, Debug)]
 pub struct PlainValues<'a> {
     body: &'a [u8],
-    body_bytes: usize,
+    bytes_max: usize,
     left: usize,
 }
 
 impl<'a> PlainValues<'a> {
     #[inline]
-    pub(crate) const fn new(body: &'a [u8], body_bytes: usize, count: usize) -> Self {
+    pub(crate) const fn new(body: &'a [u8], bytes_max: usize, count: usize) -> Self {
         Self {
             body,
-            body_bytes,
+            bytes_max,
             left: count,
         }
     }
 
-    /// Returns as many bytes as all texts do not exceed together, numbers not counted.
+    /// Returns as many bytes as all texts do not exceed together, templates among them, and numbers not counted.
     #[inline]
     #[must_use]
     pub const fn text_bytes_max(&self) -> usize {
-        self.body_bytes
+        self.bytes_max
     }
 }
 
 impl<'a> Iterator for PlainValues<'a> {
-    type Item = Plain<'a>;
+    /// Nothing stands for what the template is; see [`crate::Entry::template`].
+    type Item = Option<Plain<'a>>;
 
     // A few instructions, twice as many if they are called.
     #[inline(always)]
-    fn next(&mut self) -> Option<Plain<'a>> {
+    fn next(&mut self) -> Option<Option<Plain<'a>>> {
         self.left = self.left.checked_sub(1)?;
-        Some(take_plain(&mut self.body))
+        Some(match self.body.split_first() {
+            Some((&tag, tail)) if tag <= TEXT_LEN_MAX => {
+                let len = usize::from(tag);
+                self.body = &tail[len..];
+                Some(Plain::Bytes(Lead { bytes: tail, len }))
+            }
+            Some((&AS_TEMPLATE, tail)) => {
+                self.body = tail;
+                None
+            }
+            _ => Some(take_other(&mut self.body)),
+        })
     }
 }
 

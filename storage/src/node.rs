@@ -17,10 +17,12 @@ mod packing;
 
 use self::packing::Packing;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
+use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
@@ -76,6 +78,8 @@ pub(crate) struct Node {
     listpack_bytes: u32,
     /// Whether it was tried to pack this node.
     was_looked_at: bool,
+    /// Whether some values are in pieces.
+    has_pieces: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -106,6 +110,7 @@ impl Node {
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
             was_looked_at: false,
+            has_pieces: false,
             losses: Losses::default(),
         }
     }
@@ -283,16 +288,21 @@ impl Node {
         };
         self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
+        self.has_pieces = packed.has_pieces;
         self.data = packed.data;
         self.offsets = packed.offsets;
     }
 
-    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    /// Returns the values that others may be packed by or the same as.
     #[inline]
-    fn templates(&self) -> &[u8] {
+    fn templates(&self) -> Templates<'_> {
         match self.templates_at {
-            Some(at) => &self.data[at.get() as usize..],
-            None => &[],
+            Some(at) => Templates {
+                bytes: &self.data[at.get() as usize..],
+                len: self.offsets.start(0) - at.get() as usize,
+                has_pieces: self.has_pieces,
+            },
+            None => Templates::NONE,
         }
     }
 
@@ -339,7 +349,7 @@ impl Node {
     }
 
     /// Counts the live entries among some of the slots.
-    pub(crate) fn live_among(&self, slots: std::ops::Range<usize>) -> usize {
+    pub(crate) fn live_among(&self, slots: Range<usize>) -> usize {
         if self.live() == self.slots() {
             slots.len()
         } else {
@@ -381,10 +391,43 @@ impl Node {
         (!head.is_deleted()).then_some(entry)
     }
 
+    /// Gives entries that are not deleted to `act`, `count_max` at most, and returns how many those were.
+    #[inline]
+    pub(crate) fn each<'a>(
+        &'a self,
+        slots: Range<usize>,
+        count_max: usize,
+        act: &mut impl FnMut(&Entry<'a>),
+    ) -> usize {
+        let templates = self.templates();
+        let mut count = 0;
+        for index in slots {
+            if count == count_max {
+                break;
+            }
+            let span = self.offsets.span(index, self.data.len());
+            let (head, entry) = self.lying_at(span, templates);
+            if !head.is_deleted() {
+                act(&entry);
+                count += 1;
+            }
+        }
+        count
+    }
+
     /// Returns an entry, deleted or not, and what stands before its fields.
     #[inline(always)]
     fn slot(&self, index: usize) -> (EntryHead, Entry<'_>) {
         let span = self.offsets.span(index, self.data.len());
+        self.lying_at(span, self.templates())
+    }
+
+    #[inline(always)]
+    fn lying_at<'a>(
+        &'a self,
+        span: Range<usize>,
+        templates: Templates<'a>,
+    ) -> (EntryHead, Entry<'a>) {
         let (head, len) = EntryHead::take(&self.data[span.start..]);
         let id = head.id(self.base);
         let body_at = span.start + len;
@@ -392,7 +435,6 @@ impl Node {
         let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
-            let templates = self.templates();
             let entry = Entry::sharing_names(id, &self.data, templates, count, body, body_bytes);
             return (head, entry);
         }
@@ -401,7 +443,7 @@ impl Node {
         let entry = match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body, body_bytes)
+                Entry::sharing_names(id, names, Templates::NONE, count, body, body_bytes)
             }
             None => Entry::with_names(id, body, body_bytes),
         };

@@ -71,6 +71,11 @@ impl Connection {
         self.talker.is_held()
     }
 
+    /// When the next request is due, if that is later than `now`.
+    pub(super) fn held_until(&mut self, now: Instant) -> Option<Instant> {
+        self.talker.held_until(now)
+    }
+
     /// Sends the next request; false if there is none.
     pub(super) fn say(&mut self, now: Instant) -> Result<bool, Fault> {
         if self.hearing == Hearing::Listen && self.expected > 0 {
@@ -124,7 +129,11 @@ impl Connection {
                     self.heard += bytes.len();
                     self.heard >= len
                 }
-                Hearing::Count | Hearing::Read | Hearing::Listen => {
+                Hearing::Listen => {
+                    self.skimmer.feed_alike(bytes, self.talker.message())?;
+                    self.expected > 0 && self.skimmer.replies() >= self.expected
+                }
+                Hearing::Count | Hearing::Read => {
                     self.skimmer.feed(bytes)?;
                     if self.hearing == Hearing::Read {
                         self.replies.extend_from_slice(bytes);

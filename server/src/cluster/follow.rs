@@ -2,7 +2,6 @@
 //! listens to a shard's channels is told that they are gone, and keys that others have claimed are dropped.
 
 use tailrace_storage::Now;
-use tailrace_storage::SLOT_COUNT;
 use tailrace_storage::WaiterId;
 use tailrace_storage::key_slot;
 
@@ -38,8 +37,7 @@ impl State {
             return;
         };
         let view = cluster.view();
-        let moved = |slot: &u16| before.owner_of(*slot) != view.owner_of(*slot);
-        let moved: Vec<u16> = (0..SLOT_COUNT).filter(moved).collect();
+        let moved = view.moved_since(before);
         let is_claimed = |slot: &&u16| {
             let lost = before
                 .owner_of(**slot)

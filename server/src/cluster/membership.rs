@@ -1,6 +1,7 @@
 //! An engine's part in a cluster.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tailrace_protocol::Request;
@@ -21,8 +22,8 @@ pub(crate) struct Membership {
     /// As it was when this engine looked last.
     view: Arc<View>,
     version: u64,
-    /// By node: whether it takes the cluster for whole.
-    whole: Vec<bool>,
+    /// Which nodes of this engine take the cluster for whole.
+    whole: BTreeSet<NodeIndex>,
     must_be_covered: bool,
     /// Something was done that other engines are to hear of.
     has_news: bool,
@@ -52,7 +53,7 @@ impl Membership {
             engine,
             view,
             version,
-            whole: Vec::new(),
+            whole: BTreeSet::new(),
             must_be_covered: true,
             has_news: false,
             keeps_news: false,
@@ -67,9 +68,9 @@ impl Membership {
         &self.view
     }
 
-    /// Whether a node takes the cluster for whole.
+    /// Whether a node of this engine takes the cluster for whole.
     pub(crate) fn is_whole(&self, node: NodeIndex) -> bool {
-        self.whole[node.place()]
+        self.whole.contains(&node)
     }
 
     /// Whether a node is a face of this engine.
@@ -188,7 +189,8 @@ impl Membership {
 
     fn judge(&mut self) {
         let nodes = (0..self.view.nodes.len()).map(NodeIndex::new);
-        let is_whole = |node| self.view.is_whole(node, self.must_be_covered);
-        self.whole = nodes.map(is_whole).collect();
+        let own = nodes.filter(|node| self.is_own(*node));
+        let is_whole = |node: &NodeIndex| self.view.is_whole(*node, self.must_be_covered);
+        self.whole = own.filter(is_whole).collect();
     }
 }

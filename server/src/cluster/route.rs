@@ -184,8 +184,8 @@ impl State {
         };
         match &client.transaction {
             Some(transaction) if runs_queue => {
-                for (spec, request) in &transaction.queue {
-                    look(spec, request.as_request())?;
+                for (spec, request) in transaction.iter() {
+                    look(spec, request)?;
                 }
             }
             _ => look(asked.spec, asked.request)?,
@@ -260,9 +260,9 @@ fn slots_of(client: &Client, asked: &Asked<'_>) -> Slots {
     if !asked.spec.flags.has(Flags::RUNS_QUEUE) {
         return Slots::of(asked.spec, asked.request);
     }
-    let queue = client.transaction.iter().flat_map(|queued| &queued.queue);
+    let queue = client.transaction.iter().flat_map(|queued| queued.iter());
     queue.fold(Slots::None, |slots, (spec, request)| {
-        slots.and(Slots::of(spec, request.as_request()))
+        slots.and(Slots::of(spec, request))
     })
 }
 

@@ -151,6 +151,14 @@ impl View {
         Some(self.owners[usize::from(slot)]).filter(|owner| *owner != NOBODY)
     }
 
+    /// The slots that somebody else serves than in `before`, in order.
+    pub fn moved_since(&self, before: &Self) -> Vec<u16> {
+        let owners = self.owners.iter().zip(&before.owners);
+        let slots = owners.zip(0..SLOT_COUNT);
+        let moved = slots.filter(|((now, before), _)| now != before);
+        moved.map(|(_, slot)| slot).collect()
+    }
+
     /// Lets a node serve a slot, or nobody.
     pub fn set_owner(&mut self, slot: u16, owner: Option<NodeIndex>) {
         self.owners[usize::from(slot)] = owner.unwrap_or(NOBODY);

@@ -16,14 +16,32 @@ use tailrace_storage::PlainValues;
 use tailrace_storage::SharedNames;
 use tailrace_storage::StreamId;
 
+/// A part of the reply, empty if there is none.
+#[derive(Clone, Copy, Default)]
+struct Written {
+    place: usize,
+    len: usize,
+}
+
+impl Written {
+    /// What was written from a place on.
+    #[inline]
+    fn since(place: usize, room: &Room<'_>) -> Self {
+        let len = room.place() - place;
+        Self { place, len }
+    }
+}
+
 /// Appends entries to a reply, one after the other.
 pub(super) struct EntryWriter<'w, 'e> {
     pieces: Pieces<'w>,
     ids: IdPairs,
     /// Whose text the joints are, if they are that of any.
     names: Option<SharedNames<'e>>,
-    /// Where the text before each value was written: a place and how long it is.
-    joints: [(usize, usize); JOINTS_MAX],
+    /// Where the text before each value was written.
+    joints: [Written; JOINTS_MAX],
+    /// Where each value was written that many entries have, if it was.
+    templates: [Written; JOINTS_MAX],
     /// How much text that is together.
     joint_bytes: usize,
     /// How many entries are still to be written.
@@ -37,7 +55,8 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             pieces: reply.pieces(ENTRY_BYTES),
             ids: IdPairs::new(),
             names: None,
-            joints: [(0, 0); JOINTS_MAX],
+            joints: [Written::default(); JOINTS_MAX],
+            templates: [Written::default(); JOINTS_MAX],
             joint_bytes: 0,
             left: count,
         }
@@ -67,19 +86,24 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     #[inline]
     fn put_alike(&mut self, entry: &Entry<'e>, values: PlainValues<'e>) {
         let id = entry.id();
-        let Self { ids, joints, .. } = self;
         let bytes_max = IdPairs::BYTES_MAX
             + self.joint_bytes
             + values.text_bytes_max()
             + entry.field_count() * Room::BULK_BYTES_MAX
             + LINE_END_BYTES;
+        let parts = self.joints.iter().zip(&mut self.templates);
         self.pieces.write(bytes_max, |room| {
-            ids.open(room, id.ms, id.seq);
-            for (joint, value) in joints.iter().zip(values) {
-                room.again(joint.0, joint.1);
+            self.ids.open(room, id.ms, id.seq);
+            for (at, ((joint, template), value)) in parts.zip(values).enumerate() {
+                room.again(joint.place, joint.len);
                 match value {
-                    Plain::Bytes(Lead { bytes, len }) => room.bulk(bytes, len),
-                    Plain::Int(number) => room.bulk_integer(number),
+                    Some(value) => put_plain(room, value),
+                    None if template.len > 0 => room.again(template.place, template.len),
+                    None => {
+                        let start = room.place();
+                        put_plain(room, entry.template(at));
+                        *template = Written::since(start, room);
+                    }
                 }
             }
             room.line_end();
@@ -87,20 +111,78 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     }
 
     /// Appends an entry with the names of the one before.
+    #[inline(never)]
     fn put_alike_packed(&mut self, entry: &Entry<'e>) {
         self.open(entry.id());
         for (at, (_, value)) in entry.kept_fields().enumerate() {
             let joint = self.joints[at];
             self.pieces
-                .write(joint.1, |room| room.again(joint.0, joint.1));
+                .write(joint.len, |room| room.again(joint.place, joint.len));
             self.value(value);
         }
         self.line_end();
     }
 
     /// Appends any entry, and notes where the text is that may be had in common with the next.
+    #[inline(never)]
     fn put_first(&mut self, entry: &Entry<'e>) {
-        let start_of_entry = self.pieces.len();
+        let start = self.pieces.len();
+        let can_share = entry.field_count() <= JOINTS_MAX;
+        self.names = entry.shared_names().filter(|_| can_share);
+        match entry.plain_names().zip(entry.plain_values()) {
+            Some((names, values)) => self.put_first_plain(entry, names, values),
+            None => self.put_any(entry),
+        }
+        if self.left > 0 {
+            self.reserve(start);
+        }
+    }
+
+    /// Appends an entry none of whose values is packed, all at once.
+    fn put_first_plain(
+        &mut self,
+        entry: &Entry<'e>,
+        names: PlainValues<'e>,
+        values: PlainValues<'e>,
+    ) {
+        let (id, fields) = (entry.id(), entry.field_count());
+        let names = names.flatten();
+        let name_bytes: usize = names.clone().map(|name| name.text_bytes()).sum();
+        let bytes_max = IdPairs::BYTES_MAX
+            + name_bytes
+            + values.text_bytes_max()
+            + (2 * fields + 1) * Room::BULK_BYTES_MAX
+            + LINE_END_BYTES;
+        self.templates = [Written::default(); JOINTS_MAX];
+        let Self { ids, joints, .. } = self;
+        let mut joint_bytes = 0;
+        self.pieces.write(bytes_max, |room| {
+            ids.open(room, id.ms, id.seq);
+            let mut start = room.place();
+            room.line_end();
+            room.array(2 * fields);
+            for (at, (name, value)) in names.zip(values).enumerate() {
+                if at > 0 {
+                    start = room.place();
+                    room.line_end();
+                }
+                put_plain(room, name);
+                room.line_end();
+                if let Some(joint) = joints.get_mut(at) {
+                    *joint = Written::since(start, room);
+                    joint_bytes += joint.len;
+                }
+                put_plain(room, value.unwrap_or_else(|| entry.template(at)));
+            }
+            if fields > 0 {
+                room.line_end();
+            }
+        });
+        self.joint_bytes = joint_bytes;
+    }
+
+    /// Appends any entry, piece by piece.
+    fn put_any(&mut self, entry: &Entry<'e>) {
         self.open(entry.id());
         let mut start = 0;
         self.pieces
@@ -109,9 +191,6 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
                 room.line_end();
                 room.array(entry.field_count() * 2);
             });
-        self.names = entry
-            .shared_names()
-            .filter(|_| entry.field_count() <= JOINTS_MAX);
         self.joint_bytes = 0;
         for (at, (name, value)) in entry.kept_fields().enumerate() {
             if at > 0 {
@@ -123,7 +202,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             self.plain(name);
             let len = self.line_end() - start;
             if let Some(joint) = self.joints.get_mut(at) {
-                *joint = (start, len);
+                *joint = Written { place: start, len };
                 self.joint_bytes += len;
             }
             self.value(value);
@@ -131,7 +210,6 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
         if entry.field_count() > 0 {
             self.line_end();
         }
-        self.reserve(start_of_entry);
     }
 
     /// Makes room for entries that are about as long as the one that was written from this place on.
@@ -155,16 +233,9 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
         }
     }
 
-    #[inline]
     fn plain(&mut self, plain: Plain<'_>) {
-        match plain {
-            Plain::Bytes(Lead { bytes, len }) => self
-                .pieces
-                .write(Room::BULK_BYTES_MAX + len, |room| room.bulk(bytes, len)),
-            Plain::Int(number) => self
-                .pieces
-                .write(Room::BULK_BYTES_MAX, |room| room.bulk_integer(number)),
-        }
+        let bytes_max = Room::BULK_BYTES_MAX + plain.text_bytes();
+        self.pieces.write(bytes_max, |room| put_plain(room, plain));
     }
 
     fn packed(&mut self, packed: Packed<'_>) {
@@ -186,6 +257,14 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             end = room.place();
         });
         end
+    }
+}
+
+#[inline]
+fn put_plain(room: &mut Room<'_>, plain: Plain<'_>) {
+    match plain {
+        Plain::Bytes(Lead { bytes, len }) => room.bulk(bytes, len),
+        Plain::Int(number) => room.bulk_integer(number),
     }
 }
 

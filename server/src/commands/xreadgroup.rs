@@ -213,8 +213,8 @@ impl Reading<'_> {
         let count = encode::array_len(delivered.count);
         reply.late_array(count);
         let mut writer = EntryWriter::new(reply, count);
-        let entries = stream.log().range(delivered.from, delivered.to);
-        entries.for_each(|entry| writer.put(&entry));
+        let entries = stream.delivered(&read);
+        entries.each(count, |entry| writer.put(entry));
         Ok(true)
     }
 

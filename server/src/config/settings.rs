@@ -54,7 +54,7 @@ pub struct Settings {
     pub stream_node_max_bytes: usize,
     /// The number of entries at which a node of a stream is full; zero means no limit.
     pub stream_node_max_entries: usize,
-    /// Whether long values of full nodes are packed.
+    /// Whether values of full nodes that are alike are packed.
     pub stream_packing: bool,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
