@@ -72,7 +72,8 @@ pub(crate) fn run(
 /// Keeps the interpreter for the next run, if it is as it was before.
 fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), ScriptError>) {
     let used = interpreter.lua.used_memory();
-    if done.is_err() || used > COLLECT_ABOVE_BYTES {
+    let is_much = used > interpreter.shared.memory_bytes_max / COLLECT_ABOVE_PART;
+    if done.is_err() || is_much {
         // Should this fail, the next script starts in a new one.
         let _ = interpreter.lua.gc_collect();
     }
@@ -169,5 +170,5 @@ fn as_text(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Garbage of more than that is not left lying until the next script.
-const COLLECT_ABOVE_BYTES: usize = 64 * 1_024 * 1_024;
+/// Garbage of more than this part of what scripts may take is not left lying until the next script.
+const COLLECT_ABOVE_PART: usize = 16;
