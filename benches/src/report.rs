@@ -12,6 +12,9 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::thread;
 
+pub(crate) use self::format::mebibytes;
+pub(crate) use self::format::micros;
+pub(crate) use self::format::short;
 pub(crate) use self::sweeps::render as render_sweeps;
 pub(crate) use self::table::line;
 pub(crate) use self::table::list;

@@ -290,7 +290,8 @@ impl Engine {
         has_more
     }
 
-    /// Executes the requests of `batch` from the first on, and flushes what they caused.
+    /// Executes the requests of `batch` from the first on. What clients are to hear by that is sent when the
+    /// turn ends, or now if it is urgent.
     ///
     /// A panic leaves the data in doubt: it is reported, and the engine refuses all that follows.
     pub(crate) fn execute(
@@ -467,8 +468,8 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
-    /// wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
+    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
     fn release(
         &self,
         mut guard: Locked<'_>,
@@ -477,6 +478,10 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.double.is_some() {
+            guard.check_watches(now);
+            self.run_resumed(&mut guard, now);
+        }
         if guard.caches.is_observing() {
             let client = caller.and_then(|id| guard.clients.get(id));
             let is_amid_input = client.is_some_and(|client| client.is_amid_input);

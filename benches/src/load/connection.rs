@@ -71,9 +71,14 @@ impl Connection {
         self.talker.is_held()
     }
 
+    /// When the next request is due, if that is later than `now`.
+    pub(super) fn held_until(&mut self, now: Instant) -> Option<Instant> {
+        self.talker.held_until(now)
+    }
+
     /// Sends the next request; false if there is none.
     pub(super) fn say(&mut self, now: Instant) -> Result<bool, Fault> {
-        if matches!(self.hearing, Hearing::Listen | Hearing::Alike(_)) && self.expected > 0 {
+        if self.hearing == Hearing::Listen && self.expected > 0 {
             return Ok(true);
         }
         self.expected = self.talker.prepare();
@@ -124,14 +129,11 @@ impl Connection {
                     self.heard += bytes.len();
                     self.heard >= len
                 }
-                Hearing::Alike(_) => {
-                    if self.heard == 0 && bytes.first() != Some(&b'*') {
-                        return Err(Fault::Unexpected("what is no message".to_owned()));
-                    }
-                    self.heard += bytes.len();
-                    true
+                Hearing::Listen => {
+                    self.skimmer.feed_alike(bytes, self.talker.message())?;
+                    self.expected > 0 && self.skimmer.replies() >= self.expected
                 }
-                Hearing::Count | Hearing::Read | Hearing::Listen => {
+                Hearing::Count | Hearing::Read => {
                     self.skimmer.feed(bytes)?;
                     if self.hearing == Hearing::Read {
                         self.replies.extend_from_slice(bytes);
@@ -152,18 +154,7 @@ impl Connection {
     fn answered(&mut self, may_have_more: bool) -> Result<Answer, Fault> {
         let at = clock::now();
         let units = match self.hearing {
-            Hearing::Listen => {
-                let units = self.talker.on_messages(self.skimmer.take_replies());
-                if self.skimmer.is_between_replies() {
-                    self.hearing = self.talker.hearing();
-                }
-                units
-            }
-            Hearing::Alike(len) => {
-                let count = self.heard / len;
-                self.heard %= len;
-                self.talker.on_messages(count as u64)
-            }
+            Hearing::Listen => self.talker.on_messages(self.skimmer.take_replies()),
             Hearing::Bytes(len) => {
                 if self.heard != len || self.expected == 0 {
                     return Err(Fault::Unexpected(format!(

@@ -228,9 +228,13 @@ impl Half {
 #[inline]
 fn short_number(header: &[u8]) -> Option<(usize, usize)> {
     let value = |digit: u8| usize::from(digit - b'0');
-    match *header {
+    match header
+        .first_chunk()
+        .copied()
+        .unwrap_or_else(|| padded(header))
+    {
         [_, a @ b'0'..=b'9', b'\r', b'\n', ..] => Some((value(a), 4)),
-        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] => {
+        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', _] => {
             Some((value(a) * 10 + value(b), 5))
         }
         [
@@ -240,10 +244,17 @@ fn short_number(header: &[u8]) -> Option<(usize, usize)> {
             c @ b'0'..=b'9',
             b'\r',
             b'\n',
-            ..,
         ] => Some((value(a) * 100 + value(b) * 10 + value(c), 6)),
         _ => None,
     }
+}
+
+/// The last bytes of an input, and zeros.
+#[cold]
+fn padded(rest: &[u8]) -> [u8; 6] {
+    let mut bytes = [0; 6];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
 }
 
 /// The greatest number that [`short_number`] reads.
