@@ -46,6 +46,7 @@ mod limits;
 pub mod number;
 mod reply;
 mod request;
+mod requests;
 
 pub use batch::Batch;
 pub use codec::Codec;
@@ -64,3 +65,4 @@ pub use request::Iter;
 pub use request::OwnedRequest;
 pub use request::Request;
 pub use request::RequestBuffer;
+pub use requests::OwnedRequests;

@@ -9,6 +9,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::WaiterId;
 
 use crate::link::Link;
+use crate::outbox::Due;
 use crate::pubsub::Subscriptions;
 use crate::spec::Spec;
 use crate::tracking::Tracking;
@@ -134,8 +135,8 @@ pub struct Client {
     pub commands: u64,
     /// Replies that have not been handed to the link yet. Only the engine's lock guards it.
     pub(crate) out: Vec<u8>,
-    /// Already listed for a flush.
-    pub(crate) touched: bool,
+    /// When `out` is to be handed to the link.
+    pub(crate) due: Due,
     /// Where replies go, and how to wake the connection's task.
     pub(crate) link: Arc<Link>,
 }

@@ -7,6 +7,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 
+use crate::args::text;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
@@ -70,7 +71,8 @@ impl CommandLog {
             value,
             args: shortened(request, config),
             addr: client.addr.clone(),
-            name: client.name.clone(),
+            // As the reference shows it: a zero byte ends it.
+            name: text(&client.name).to_vec(),
         };
         self.next_id += 1;
         self.entries.push_front(entry);
@@ -141,6 +143,11 @@ impl State {
         let settings = self.config.settings();
         let is_from =
             |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
+        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
+        let has_large_reply = is_from(bytes.reply + bytes.pushed, settings.reply_logged_from_bytes);
+        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
         // What is not sent has no length.
         let is_heard = |client: &Client| client.reply_mode == ReplyMode::On;
         let reply_bytes = match self.clients.get(id).is_some_and(is_heard) {
@@ -148,11 +155,7 @@ impl State {
             false => 0,
         };
         let reply_bytes = reply_bytes + bytes.pushed;
-        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
-        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
-            return;
-        }
         let Some(client) = self.clients.get(id) else {
             return;
         };

@@ -1,5 +1,6 @@
 //! The commands as one server offers them: all of them, unless its configuration renames some.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use tailrace_protocol::Request;
@@ -18,9 +19,14 @@ pub struct CommandTable {
     renamed: Option<Box<Names>>,
     /// Whether there is the command of a test double, too, which is not listed.
     has_double: bool,
+    /// What was found last: most commands follow another one of their kind.
+    last: Cell<Option<(ShortName, &'static Spec)>>,
 }
 
 type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
+
+/// A name of at most eight bytes, and how many those are.
+type ShortName = (u64, usize);
 
 /// What is known of a name.
 #[derive(Clone, Copy)]
@@ -39,8 +45,8 @@ impl CommandTable {
     pub fn new(renames: &[Rename], has_double: bool) -> Self {
         if renames.is_empty() {
             return Self {
-                renamed: None,
                 has_double,
+                ..Self::default()
             };
         }
         let own_name = |spec: &&'static Spec| (spec.name.as_bytes().into(), *spec);
@@ -55,16 +61,25 @@ impl CommandTable {
         }
         Self {
             renamed: Some(Box::new(names)),
+            last: Cell::default(),
             has_double,
         }
     }
 
     /// Finds the command, or subcommand, that a request names, in any case.
     pub(crate) fn look_up(&self, request: Request<'_>) -> Lookup {
-        let Some(spec) = self.find(request.get(0).unwrap_or_default()) else {
+        let name = request.get(0).unwrap_or_default();
+        let short = short_name(name);
+        if let (Some(short), Some((last, spec))) = (short, self.last.get())
+            && last == short
+        {
+            return Lookup::Found(spec);
+        }
+        let Some(spec) = self.find(name) else {
             return Lookup::Unknown;
         };
         if spec.subcommands.is_empty() {
+            self.last.set(short.map(|short| (short, spec)));
             return Lookup::Found(spec);
         }
         match request.get(1) {
@@ -110,6 +125,11 @@ impl CommandTable {
     }
 }
 
+fn short_name(name: &[u8]) -> Option<ShortName> {
+    let add = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+    (name.len() <= 8).then(|| (name.iter().fold(0, add), name.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use tailrace_protocol::OwnedRequest;
@@ -146,6 +166,19 @@ mod tests {
         assert_eq!(finds(&table, &["ping"]), None);
         assert_eq!(finds(&table, &["Echo", "x"]), Some("echo"));
         assert_eq!(table.all().len(), COMMANDS.len() - 1);
+    }
+
+    #[test]
+    fn what_was_found_last_is_not_taken_for_another() {
+        let table = CommandTable::default();
+        for words in [&["xadd"][..], &["xadd", "xlen"], &["XADD"]] {
+            assert_eq!(finds(&table, words), Some("xadd"));
+        }
+        assert_eq!(finds(&table, &["\0xadd"]), None);
+        assert_eq!(finds(&table, &["xlen"]), Some("xlen"));
+        assert_eq!(finds(&table, &["xgroup", "create"]), Some("xgroup|create"));
+        assert_eq!(finds(&table, &["xgroup", "xlen"]), None);
+        assert_eq!(finds(&table, &["xlenxlenxlen"]), None);
     }
 
     #[test]

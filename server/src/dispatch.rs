@@ -190,7 +190,8 @@ pub(crate) fn run(
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
-    let bytes_before = state.store.bytes();
+    // Of the commands that are fast none changes others and not this one.
+    let bytes_before = state.store.bytes_of(db);
     let mut call = Call {
         state,
         id,
@@ -214,7 +215,9 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    note_read(state, id, spec, request);
+    if state.caches.clients() > 0 {
+        note_read(state, id, spec, request);
+    }
     if !state.shown.is_empty() {
         // The call of a script and what the script called.
         reply.insert_raw(mark, &std::mem::take(&mut state.shown));
@@ -229,7 +232,7 @@ pub(crate) fn run(
             pushed: client.pushed_bytes + state.deferred.len(),
         };
         state.touched_bytes =
-            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes_of(db));
         state.log_if_large(id, spec, request, now, bytes);
     }
     if !state.monitors.is_empty() {

@@ -31,6 +31,7 @@ use crate::double::hooks::DoubleHooks;
 use crate::double::hooks::Hooks;
 use crate::double::hooks::NoHooks;
 use crate::input::InputLimits;
+use crate::link::Link;
 use crate::script::Loan;
 use crate::serve;
 use crate::spec::Spec;
@@ -44,6 +45,8 @@ pub struct Engine {
     loan: Arc<Loan>,
     /// Told when a deadline comes before the one that the timer waits for.
     pub(crate) earlier_deadline: Notify,
+    /// Told when output waits for the end of the turn.
+    pub(crate) has_output: Notify,
     /// Told when the server is to end.
     pub(crate) ending: Notify,
 }
@@ -58,6 +61,15 @@ pub(crate) enum Verdict {
     Waiting,
     /// Send what is queued, then close.
     Closing,
+}
+
+/// When clients are sent what is written for them.
+#[derive(Clone, Copy, Debug)]
+enum Sending {
+    /// As soon as the lock is released.
+    AtOnce,
+    /// When all who are ready have had their turn, unless it is urgent.
+    AtTurnEnd,
 }
 
 /// What came of a batch.
@@ -103,6 +115,7 @@ impl Engine {
             loan: state.scripts.loan(),
             state: Mutex::new(state),
             earlier_deadline: Notify::new(),
+            has_output: Notify::new(),
             ending: Notify::new(),
         }
     }
@@ -135,12 +148,17 @@ impl Engine {
         }
     }
 
-    /// Runs `act` on the state, and whatever follows from it.
+    /// Runs `act` on the state, and whatever follows from it. When it returns, what clients are to be
+    /// sent by that has been written, to however many.
     ///
     /// # Panics
     ///
     /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
+        self.with_sending(Sending::AtOnce, act)
+    }
+
+    fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
@@ -156,7 +174,7 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        self.release(guard, None, now, deadline);
+        self.release(guard, None, sending, now, deadline);
         result
     }
 
@@ -166,7 +184,7 @@ impl Engine {
         refuse: impl FnOnce(&State) -> Option<&'static str>,
         make: impl FnOnce(ClientId, Now) -> Client,
     ) -> Result<(ClientId, InputLimits), &'static str> {
-        self.with(|state, now| {
+        self.with_sending(Sending::AtTurnEnd, |state, now| {
             if let Some(refusal) = refuse(state) {
                 state.stats.rejected_connections += 1;
                 return Err(refusal);
@@ -183,30 +201,13 @@ impl Engine {
 
     /// Removes a client, whatever it was doing.
     pub(crate) fn disconnect(&self, id: ClientId) {
-        self.with(|state, _| state.remove_client(id));
+        self.with_sending(Sending::AtTurnEnd, |state, _| state.remove_client(id));
     }
 
-    /// Takes what a client sent while its command waits, and says whether it still does. If not, gives
-    /// back all that was taken and not executed.
-    ///
-    /// If it still waits, the connection is woken once there is something to give back.
-    pub(crate) fn on_input_while_waiting(&self, id: ClientId, bytes: &[u8]) -> (Verdict, Vec<u8>) {
-        self.with(|state, now| {
-            state.stats.on_read(bytes.len());
-            let Some(client) = state.clients.get_mut(id) else {
-                return GONE;
-            };
-            if !bytes.is_empty() {
-                client.active_at = now.mono;
-                client.bytes_in += bytes.len() as u64;
-                client.backlog.extend_from_slice(bytes);
-            }
-            let waiting = client.backlog.len();
-            client.input_bytes = waiting;
-            if state.limit_input(id, waiting) {
-                return GONE;
-            }
-            take_back(state.clients.at(id))
+    /// Gives back what a client sent while its command waited and what was not executed, unless it waits.
+    pub(crate) fn take_backlog(&self, id: ClientId) -> (Verdict, Vec<u8>) {
+        self.with_sending(Sending::AtTurnEnd, |state, _| {
+            state.clients.get_mut(id).map_or(GONE, take_back)
         })
     }
 
@@ -274,7 +275,23 @@ impl Engine {
         next
     }
 
-    /// Executes the requests of `batch` from the first on, and flushes what they caused.
+    /// Sends what waits for a client, which is about to be closed.
+    pub(crate) fn send_to(&self, id: ClientId) {
+        self.with(|state, _| state.touch(id));
+    }
+
+    /// Sends a slice of the output that waits. Whether more is left.
+    pub(crate) fn send_slice(&self, links: &mut Vec<Arc<Link>>) -> bool {
+        let mut guard = self.lock();
+        let now = self.clock.now();
+        let has_more = guard.hand_over_slice(now, links);
+        drop(guard);
+        links.drain(..).for_each(|link| link.flush());
+        has_more
+    }
+
+    /// Executes the requests of `batch` from the first on. What clients are to hear by that is sent when the
+    /// turn ends, or now if it is urgent.
     ///
     /// A panic leaves the data in doubt: it is reported, and the engine refuses all that follows.
     pub(crate) fn execute(
@@ -299,7 +316,7 @@ impl Engine {
                 state.on_fault(id)
             }
         };
-        self.release(guard, Some(id), now, deadline);
+        self.release(guard, Some(id), Sending::AtTurnEnd, now, deadline);
         executed
     }
 
@@ -325,6 +342,11 @@ impl Engine {
         };
         client.active_at = now.mono;
         client.bytes_in += received as u64;
+        match Verdict::of(client) {
+            Verdict::Waiting => return state.take_input(id, input),
+            Verdict::Open if !client.backlog.is_empty() => return state.take_input(id, input),
+            Verdict::Open | Verdict::Closing => {}
+        }
         if received > 0 && state.limit_input(id, input.len()) {
             return Executed::GONE;
         }
@@ -336,6 +358,9 @@ impl Engine {
         let verdict = Verdict::of(client);
         client.out = std::mem::take(&mut replies.out);
         let has_replied = !client.out.is_empty();
+        if has_replied {
+            state.outbox.add_reply(client);
+        }
         let rest = &input[batch.input_bytes(count)..];
         client.is_amid_input = verdict == Verdict::Open
             && !rest.is_empty()
@@ -443,22 +468,31 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
-    /// wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
+    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
     fn release(
         &self,
         mut guard: Locked<'_>,
         caller: Option<ClientId>,
+        sending: Sending,
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.double.is_some() {
+            guard.check_watches(now);
+            self.run_resumed(&mut guard, now);
+        }
         if guard.caches.is_observing() {
             let client = caller.and_then(|id| guard.clients.get(id));
             let is_amid_input = client.is_some_and(|client| client.is_amid_input);
             guard.settle_caches(is_amid_input, now.mono);
         }
-        let links = guard.collect(now);
-        let own = caller.and_then(|id| guard.hand_over(id, now));
+        let mut links = Vec::new();
+        match sending {
+            Sending::AtTurnEnd => guard.hand_over_urgent(now, &mut links),
+            Sending::AtOnce => guard.hand_over_all(now, &mut links),
+        }
+        let wants_telling = guard.outbox.wants_telling();
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
         let parked = guard.parked.len();
@@ -466,19 +500,10 @@ impl Engine {
             double.on_released(parked);
         }
         drop(guard);
-        // Few are written to at once, before the caller, since they have waited longer. Where there are
-        // many, more may come for them before their tasks have their turn, and one write then sends it all.
-        // What time has done is written when this returns, to however many.
-        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
-        if are_few {
-            links.iter().for_each(|link| link.flush());
+        if wants_telling {
+            self.has_output.notify_one();
         }
-        if let Some(link) = own {
-            link.flush();
-        }
-        if !are_few {
-            links.iter().for_each(|link| link.wake());
-        }
+        links.iter().for_each(|link| link.flush());
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
         }
@@ -526,9 +551,6 @@ fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
     }
 }
 
-/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
-const WRITTEN_AT_ONCE_MAX: usize = 16;
-
 /// The replies to a batch while it is executed.
 #[derive(Default)]
 pub(crate) struct Replies {
@@ -548,6 +570,24 @@ impl Replies {
 }
 
 impl State {
+    /// Keeps what a client sends while its command waits, or before it has taken back what it sent then.
+    /// Its connection is called once it is to take all of that.
+    fn take_input(&mut self, id: ClientId, input: &[u8]) -> Executed {
+        let client = self.clients.at(id);
+        client.backlog.extend_from_slice(input);
+        let waiting = client.backlog.len();
+        client.input_bytes = waiting;
+        if self.limit_input(id, waiting) {
+            return Executed::GONE;
+        }
+        Executed {
+            count: 0,
+            verdict: Verdict::Waiting,
+            has_replied: false,
+            limits: Some(InputLimits::of(self, id)),
+        }
+    }
+
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
     pub(crate) fn on_fault(&mut self, id: ClientId) -> Executed {
         let text = format!("ERR {}", self.note_fault());

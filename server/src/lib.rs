@@ -31,6 +31,7 @@ mod monitor;
 mod notify;
 pub mod open_files;
 pub mod options;
+mod outbox;
 pub mod panic;
 mod process;
 pub mod pubsub;

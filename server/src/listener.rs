@@ -231,7 +231,7 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         pushed_bytes: 0,
         commands: 0,
         out: Vec::new(),
-        touched: false,
+        due: Default::default(),
         link,
     }
 }

@@ -145,11 +145,11 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     state.touch(id);
 }
 
-/// Wakes the connection of a client that has had its turn, if it is to go on.
+/// Calls the connection of a client that has had its turn, if it is to go on.
 fn hand_back(client: &Client) {
     match Verdict::of(client) {
         Verdict::Closing => client.link.close(),
-        Verdict::Open if !client.backlog.is_empty() => client.link.wake(),
+        Verdict::Open if !client.backlog.is_empty() => client.link.call(),
         Verdict::Open | Verdict::Waiting => {}
     }
 }

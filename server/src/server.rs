@@ -25,6 +25,7 @@ use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
 use crate::migration;
+use crate::outbox;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::state::State;
@@ -153,7 +154,10 @@ impl Builder {
         engine.with(|state, _| state.listening = Some(listening));
         let launch = migration::launcher(&engine);
         engine.with(|state, _| state.launch_migration = Some(launch));
-        let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
+        let mut tasks = vec![
+            tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle(),
+            tokio::spawn(outbox::run(Arc::clone(&engine))).abort_handle(),
+        ];
         tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,

@@ -28,10 +28,10 @@ use crate::config::Config;
 use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
-use crate::link::Link;
 use crate::listening::Listening;
 use crate::migration::Launch;
 use crate::migration::Migration;
+use crate::outbox::Outbox;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -42,6 +42,7 @@ use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
 use crate::tracking::Caches;
+use crate::transaction::Transaction;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -70,6 +71,8 @@ pub struct State {
     pub monitors: Vec<ClientId>,
     /// Who may have cached which key.
     pub caches: Caches,
+    /// The memory of a transaction that is over.
+    pub(crate) spare_transaction: Option<Box<Transaction>>,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -98,8 +101,8 @@ pub struct State {
     pub(crate) deferred: Vec<u8>,
     /// What the caller sees of its own command as a monitor, to stand where the command is in its replies.
     pub(crate) shown: Vec<u8>,
-    /// Clients whose `out` is to be handed to their links.
-    touched: Vec<ClientId>,
+    /// Whose `out` is to be handed to their links, and when.
+    pub(crate) outbox: Outbox,
     /// When idle clients, and those that do not read, are to be looked at.
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
@@ -168,6 +171,7 @@ impl State {
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             caches: Caches::default(),
+            spare_transaction: None,
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
@@ -182,7 +186,7 @@ impl State {
             caller: None,
             deferred: Vec::new(),
             shown: Vec::new(),
-            touched: Vec::new(),
+            outbox: Outbox::default(),
             upkeep_at: None,
             changes: Vec::new(),
             published: 0,
@@ -272,17 +276,7 @@ impl State {
         let before = client.out.len();
         write(&mut ReplyWriter::new(&mut client.out, version));
         client.pushed_bytes += client.out.len() - before;
-        self.touch(to);
-    }
-
-    /// Notes that a client's `out` is to be handed to its link.
-    pub(crate) fn touch(&mut self, id: ClientId) {
-        if let Some(client) = self.clients.get_mut(id)
-            && !client.touched
-        {
-            client.touched = true;
-            self.touched.push(id);
-        }
+        self.outbox.add_message(client);
     }
 
     /// Ends a client's connection at once: what it waits for and replies that have not left are lost.
@@ -310,34 +304,6 @@ impl State {
         let client = self.clients.remove(id)?;
         tracing::debug!("{client} left");
         Some(client)
-    }
-
-    /// Hands the replies of all touched clients to their links. The links are to be flushed once
-    /// the lock is released.
-    pub(crate) fn collect(&mut self, now: Now) -> Vec<Arc<Link>> {
-        let mut touched = std::mem::take(&mut self.touched);
-        let links = touched
-            .drain(..)
-            .filter_map(|id| self.hand_over(id, now))
-            .collect();
-        self.touched = touched;
-        links
-    }
-
-    /// Hands a client's replies to its link, and ends a client that lets too many of them wait.
-    pub(crate) fn hand_over(&mut self, id: ClientId, now: Now) -> Option<Arc<Link>> {
-        let client = self.clients.get_mut(id)?;
-        client.touched = false;
-        if client.out.is_empty() {
-            return Some(Arc::clone(&client.link));
-        }
-        client.active_at = now.mono;
-        client.bytes_out += client.out.len() as u64;
-        self.stats.on_write(client.out.len());
-        let link = Arc::clone(&client.link);
-        let waiting = link.enqueue(&mut client.out);
-        self.limit_output(id, waiting, now.mono);
-        Some(link)
     }
 
     /// The memory that this server takes now, which may be the most so far.

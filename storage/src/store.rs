@@ -221,6 +221,13 @@ impl Store {
         self.keyspaces.iter().map(Keyspace::bytes).sum()
     }
 
+    /// Returns the memory that the keys and values of one database take.
+    #[inline]
+    #[must_use]
+    pub fn bytes_of(&self, db: usize) -> usize {
+        self.keyspaces[db].bytes()
+    }
+
     /// Returns the value of a key as a reading command sees it: this is counted, and says so if it is in vain.
     pub fn read(&mut self, db: usize, key: &[u8]) -> Option<&Value> {
         let at = self.locate_to_read(db, key)?;

@@ -32,7 +32,7 @@ pub(super) fn range(
     let count = array_len(entries.count_up_to(count_max));
     reply.late_array(count);
     let mut writer = EntryWriter::new(reply, count);
-    entries.take(count).for_each(|entry| writer.put(&entry));
+    entries.each(count, |entry| writer.put(entry));
 }
 
 /// As [`range`], highest ID first.

@@ -111,6 +111,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     }
 
     /// Appends an entry with the names of the one before.
+    #[inline(never)]
     fn put_alike_packed(&mut self, entry: &Entry<'e>) {
         self.open(entry.id());
         for (at, (_, value)) in entry.kept_fields().enumerate() {
@@ -123,6 +124,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     }
 
     /// Appends any entry, and notes where the text is that may be had in common with the next.
+    #[inline(never)]
     fn put_first(&mut self, entry: &Entry<'e>) {
         let start = self.pieces.len();
         let can_share = entry.field_count() <= JOINTS_MAX;

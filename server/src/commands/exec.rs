@@ -63,12 +63,11 @@ fn run(
         return Ok(Flow::Done);
     }
 
-    reply.array(transaction.queue.len());
+    reply.array(transaction.len());
     call.state.in_exec = true;
-    call.client().executing = Some(transaction.queue.len());
+    call.client().executing = Some(transaction.len());
     let mut since = call.now.mono;
-    for (spec, request) in &transaction.queue {
-        let request = request.as_request();
+    for (spec, request) in transaction.iter() {
         let is_ended = call.client().closing;
         let mark = reply.mark();
         if is_ended {
@@ -88,6 +87,7 @@ fn run(
     measure(call.state, &mut since, None);
     call.state.in_exec = false;
     call.client().executing = None;
+    call.state.end_transaction(transaction);
     Ok(Flow::Done)
 }
 

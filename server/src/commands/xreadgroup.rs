@@ -214,7 +214,7 @@ impl Reading<'_> {
         reply.late_array(count);
         let mut writer = EntryWriter::new(reply, count);
         let entries = stream.delivered(&read);
-        entries.for_each(|entry| writer.put(&entry));
+        entries.each(count, |entry| writer.put(entry));
         Ok(true)
     }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(
         // The end of the server ended the script, too, and as in the reference nothing more is said.
         client.link.kill();
     }
-    keep(call.state, interpreter, &done);
+    keep(call.state, interpreter, &done, &errors);
     call.state.scripts.cache.touch(job.slot);
     crate::panic::set_command(call.spec.name);
     count(call, &errors);
@@ -75,17 +75,29 @@ pub(crate) fn run(
 }
 
 /// Keeps the interpreter for the next run, if it is as it was before.
-fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), ScriptError>) {
+fn keep(
+    state: &mut State,
+    interpreter: Box<Interpreter>,
+    done: &Result<(), ScriptError>,
+    errors: &[ErrorReply],
+) {
     let used = interpreter.lua.used_memory();
-    if done.is_err() || used > COLLECT_ABOVE_BYTES {
+    if done.is_err() || used > COLLECT_ABOVE_BYTES || ran_out_of_memory(errors) {
         // Should this fail, the next script starts in a new one.
-        let _ = interpreter.lua.gc_collect();
+        let _ = interpreter.collect();
     }
     if done.is_ok() || interpreter.clean().is_ok() {
         state.scripts.interpreter = Some(interpreter);
     } else {
         state.scripts.flush();
     }
+}
+
+/// Whether a script failed because it took all memory that it may take.
+fn ran_out_of_memory(errors: &[ErrorReply]) -> bool {
+    errors
+        .iter()
+        .any(|error| error.text.ends_with(b"not enough memory"))
 }
 
 /// Counts the errors in a reply. Each error of a command counts as one of the script's, and all that
