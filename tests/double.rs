@@ -3,3 +3,4 @@
 mod clock;
 mod faults;
 mod off;
+mod waits;

@@ -6,8 +6,10 @@
 
 mod support;
 
+use std::cell::LazyCell;
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::ops::Deref;
 use std::time::Duration;
 
 use criterion::BatchSize;
@@ -36,7 +38,7 @@ use support::lengths;
 
 fn by_entries(c: &mut Criterion) {
     for entries in lengths(MANY) {
-        let place = Place::new(entries, 0, 0);
+        let place = LazyCell::new(|| Place::new(entries, 0, 0));
         add(c, "entries", entries, &place);
         read_tail(c, "entries", entries, &place);
     }
@@ -44,7 +46,7 @@ fn by_entries(c: &mut Criterion) {
 
 fn by_pending(c: &mut Criterion) {
     for pending in lengths(MANY) {
-        let place = Place::new(pending, pending, 0);
+        let place = LazyCell::new(|| Place::new(pending, pending, 0));
         add(c, "pending entries", pending, &place);
         acknowledge(c, "pending entries", pending, &place);
     }
@@ -52,7 +54,7 @@ fn by_pending(c: &mut Criterion) {
 
 fn by_groups(c: &mut Criterion) {
     for groups in lengths(SOME) {
-        let place = Place::new(1_000, 0, groups);
+        let place = LazyCell::new(|| Place::new(1_000, 0, groups));
         add(c, "groups", groups, &place);
         acknowledge(c, "groups", groups, &place);
     }
@@ -77,7 +79,7 @@ fn wake(c: &mut Criterion) {
 }
 
 /// Adds a hundred entries; as many old ones go, without being counted.
-fn add(c: &mut Criterion, by: &str, len: usize, place: &Place) {
+fn add(c: &mut Criterion, by: &str, len: usize, place: &impl Deref<Target = Place>) {
     measure(c, "add", by, len, |b| {
         b.iter_batched(
             || place.trim(),
@@ -88,10 +90,10 @@ fn add(c: &mut Criterion, by: &str, len: usize, place: &Place) {
 }
 
 /// Reads the last ten entries, as one does who was away for a moment.
-fn read_tail(c: &mut Criterion, by: &str, len: usize, place: &Place) {
-    let state = place.state.borrow();
-    let from = id(state.next - COUNT);
+fn read_tail(c: &mut Criterion, by: &str, len: usize, place: &impl Deref<Target = Place>) {
     measure(c, "read", by, len, |b| {
+        let state = place.state.borrow();
+        let from = id(state.next - COUNT);
         b.iter(|| {
             let entries = state.stream.log().range(black_box(from), StreamId::MAX);
             let fields = entries.map(|entry| entry.fields().count());
@@ -101,7 +103,7 @@ fn read_tail(c: &mut Criterion, by: &str, len: usize, place: &Place) {
 }
 
 /// Reads ten new entries for a consumer and acknowledges them.
-fn acknowledge(c: &mut Criterion, by: &str, len: usize, place: &Place) {
+fn acknowledge(c: &mut Criterion, by: &str, len: usize, place: &impl Deref<Target = Place>) {
     measure(c, "acknowledge", by, len, |b| {
         b.iter_batched(
             || {
@@ -157,12 +159,12 @@ impl Place {
             place.append(LAID_OUT_AT_ONCE as u64);
         }
         let mut state = place.state.borrow_mut();
-        let start = match pending {
-            0 => id(state.next - 1),
-            _ => StreamId::MIN,
+        let (start, entries_read) = match pending {
+            0 => (id(state.next - 1), state.next),
+            _ => (StreamId::MIN, 0),
         };
         let stream = &mut state.stream;
-        let created = stream.create_group(GROUP, start, None);
+        let created = stream.create_group(GROUP, start, Some(entries_read));
         created.expect("the stream is new");
         for _ in 0..pending.div_ceil(LAID_OUT_AT_ONCE) {
             let count = LAID_OUT_AT_ONCE as u64;
@@ -171,7 +173,7 @@ impl Place {
         }
         for number in 0..groups {
             let name = format!("other-{number}");
-            let created = stream.create_group(name.as_bytes(), start, None);
+            let created = stream.create_group(name.as_bytes(), start, Some(entries_read));
             created.expect("no two have one name");
         }
         drop(state);
@@ -203,10 +205,10 @@ impl Place {
     }
 
     fn read_and_acknowledge(&self, ids: &[StreamId]) {
-        let stream = &mut self.state.borrow_mut().stream;
+        let State { stream, next } = &mut *self.state.borrow_mut();
         // What was added to measure something else is of no concern here.
         let before = id_before(ids[0]);
-        let set = stream.set_group_id(GROUP, before, None);
+        let set = stream.set_group_id(GROUP, before, Some(*next - COUNT));
         set.expect("the group is there");
         let read = stream.read_new(GROUP, b"reader", COUNT, Tracking::Pending, START);
         black_box(read.expect("the group is there"));

@@ -21,6 +21,7 @@ mod results;
 mod runner;
 mod server;
 mod skim;
+mod soak;
 mod sweeps;
 mod usage;
 mod workloads;

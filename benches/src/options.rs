@@ -9,6 +9,9 @@ use clap::ArgMatches;
 use clap::Command;
 use clap::value_parser;
 
+use crate::fault::Fault;
+use crate::peer::Peer;
+
 /// What to measure, and how.
 #[derive(Debug)]
 pub struct Options {
@@ -32,6 +35,8 @@ pub struct Options {
     pub(crate) load_threads: usize,
     /// After how many seconds a run ends before its work is done.
     pub(crate) seconds_max: u64,
+    /// How long a minute of a soak takes.
+    pub(crate) minute_seconds: u64,
     /// Where the results go.
     pub(crate) out: PathBuf,
     /// What is done.
@@ -45,6 +50,8 @@ pub(crate) enum Task {
     Compare,
     /// It is told which workloads there are.
     List,
+    /// Tailrace is soaked for so many minutes.
+    Soak(u16),
     /// A picture is made, at this path, of what the bench `sweep` found.
     DrawSweeps(PathBuf),
     /// This process is the floor of a comparison: a server at a port.
@@ -72,12 +79,26 @@ impl Options {
         Ok(Self::from_matches(matches))
     }
 
+    /// Returns what is measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peer::parse`] and [`Peer::tailrace`].
+    pub(crate) fn subject(&self) -> Result<Peer, Fault> {
+        match &self.subject {
+            Some(subject) => Peer::parse(subject),
+            None => Peer::tailrace(self.tailrace.as_deref(), self.threads),
+        }
+    }
+
     fn from_matches(mut matches: ArgMatches) -> Self {
         let floor_port = matches.remove_one("serve-floor");
         let task = if let Some(port) = floor_port {
             Task::ServeFloor(port)
         } else if let Some(path) = matches.remove_one("sweeps") {
             Task::DrawSweeps(path)
+        } else if let Some(minutes) = matches.remove_one("soak") {
+            Task::Soak(minutes)
         } else if matches.get_flag("list") {
             Task::List
         } else {
@@ -96,6 +117,7 @@ impl Options {
             scale: defaulted(&mut matches, "scale"),
             load_threads: usize::from(defaulted::<u8>(&mut matches, "load-threads")),
             seconds_max: defaulted(&mut matches, "seconds-max"),
+            minute_seconds: defaulted(&mut matches, "minute-seconds"),
             out: defaulted(&mut matches, "out"),
             task,
         }
@@ -152,6 +174,13 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue),
         )
         .arg(
+            Arg::new("soak")
+                .long("soak")
+                .value_name("MINUTES")
+                .help("Soaks Tailrace in a mixed load at 80 % of the most, and watches its memory")
+                .value_parser(value_parser!(u16).range(1..=1_440)),
+        )
+        .arg(
             Arg::new("sweeps")
                 .long("sweeps")
                 .value_name("FILE")
@@ -200,8 +229,14 @@ fn amounts() -> [Arg; 4] {
 }
 
 /// What tests need, and this program when it starts itself.
-fn internal() -> [Arg; 3] {
+fn internal() -> [Arg; 4] {
     [
+        Arg::new("minute-seconds")
+            .long("minute-seconds")
+            .help("How long a minute of a soak takes")
+            .value_parser(value_parser!(u64).range(1..=60))
+            .default_value("60")
+            .hide(true),
         Arg::new("subject")
             .long("subject")
             .help("What to measure in place of Tailrace, given like --against")
@@ -255,6 +290,8 @@ mod tests {
             ["--load-threads", "0"],
             ["--seconds-max", "0"],
             ["--threads", "0"],
+            ["--soak", "0"],
+            ["--soak", "1441"],
         ] {
             assert!(parse(&args).is_err(), "{args:?}");
         }

@@ -19,6 +19,7 @@ use crate::results::Results;
 use crate::results::Row;
 use crate::results::Series;
 use crate::server::Server;
+use crate::soak;
 use crate::sweeps;
 use crate::usage::Usage;
 use crate::workloads::ALL;
@@ -42,6 +43,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
             say(out, &report::list(if is_all { ALL } else { &workloads }));
             Ok(())
         }
+        Task::Soak(minutes) => soak::run(options, *minutes, out),
         Task::DrawSweeps(path) => {
             sweeps::draw(path)?;
             say(out, &format!("wrote {}\n", path.display()));
@@ -125,11 +127,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn start(options: &'a Options, progress: &'a Progress) -> Result<Self, Fault> {
-        let subject = match &options.subject {
-            Some(subject) => Peer::parse(subject)?,
-            None => Peer::tailrace(options.tailrace.as_deref(), options.threads)?,
-        };
-        let mut subject = Server::start(&subject)?;
+        let mut subject = Server::start(&options.subject()?)?;
         let mut against = Server::start(&Peer::parse(&options.against)?)?;
         if subject.name() == against.name() {
             subject.name_by_port();
@@ -145,7 +143,7 @@ impl<'a> Bench<'a> {
             subject,
             against,
             floor,
-            machine: report::machine(),
+            machine: report::machine_before(),
         })
     }
 

@@ -101,6 +101,35 @@ fn a_floor_is_measured_beside_the_servers() {
     fs::remove_dir_all(out).unwrap();
 }
 
+#[test]
+fn a_soak_ends_with_a_verdict() {
+    let out = folder("soak");
+    let address = start(Faulty::No).to_string();
+    let args = ["tailrace-benches", "--subject", &address, "--soak", "2"];
+    let more = ["--minute-seconds", "1", "--out", out.to_str().unwrap()];
+    let options = Options::parse(args.iter().chain(&more)).unwrap();
+    let mut said = Vec::new();
+
+    run(&options, &mut said).unwrap();
+
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("minute 2 of 2  "), "{said}");
+    assert!(said.contains("verdict: "), "{said}");
+    let json = fs::read_to_string(out.join("soak.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["minutes"].as_array().unwrap().len(), 2);
+    let rate = |minute: &serde_json::Value| minute["requests_per_second"].as_f64().unwrap();
+    assert!(
+        json["minutes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|m| rate(m) > 0.0)
+    );
+    assert!(json["requests_per_second"].as_f64() < Some(rate(&json["before"])));
+    fs::remove_dir_all(out).unwrap();
+}
+
 fn options(subject: SocketAddr, against: SocketAddr, out: &std::path::Path) -> Options {
     Options::parse([
         "tailrace-benches",
@@ -196,6 +225,11 @@ fn answer(streams: &mut HashMap<Vec<u8>, Stream>, args: &[Vec<u8>], faulty: Faul
         (b"INFO", _) => bulk("used_cpu_user:1.5\r\nused_cpu_sys:0.5\r\nused_memory_rss:4096\r\n"),
         (b"DEL", _) => format!(":{}\r\n", u8::from(streams.remove(&args[1]).is_some())).into(),
         (b"XGROUP", _) => b"+OK\r\n".to_vec(),
+        (b"SET" | b"MULTI" | b"EXEC", _) => b"+OK\r\n".to_vec(),
+        (b"GET", _) => bulk("some value"),
+        (b"INCR" | b"XLEN", _) => b":1\r\n".to_vec(),
+        (b"XPENDING", _) => b"*4\r\n:0\r\n$-1\r\n$-1\r\n*-1\r\n".to_vec(),
+        (b"XAUTOCLAIM", _) => b"*3\r\n$3\r\n0-0\r\n*0\r\n*0\r\n".to_vec(),
         (b"XACK", _) => format!(":{}\r\n", args.len() - 3).into(),
         (b"XADD", Faulty::No) => {
             let stream = streams.entry(args[1].clone()).or_default();

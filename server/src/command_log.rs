@@ -7,6 +7,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 
+use crate::args::text;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
@@ -70,7 +71,8 @@ impl CommandLog {
             value,
             args: shortened(request, config),
             addr: client.addr.clone(),
-            name: client.name.clone(),
+            // As the reference shows it: a zero byte ends it.
+            name: text(&client.name).to_vec(),
         };
         self.next_id += 1;
         self.entries.push_front(entry);

@@ -478,6 +478,10 @@ impl Engine {
         now: Now,
         deadline: Option<Instant>,
     ) {
+        if guard.double.is_some() {
+            guard.check_watches(now);
+            self.run_resumed(&mut guard, now);
+        }
         if guard.caches.is_observing() {
             let client = caller.and_then(|id| guard.clients.get(id));
             let is_amid_input = client.is_some_and(|client| client.is_amid_input);
@@ -491,6 +495,8 @@ impl Engine {
         let wants_telling = guard.outbox.wants_telling();
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let cluster = guard.cluster.as_mut();
+        let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
         let parked = guard.parked.len();
         if let Some(double) = &mut guard.double {
             double.on_released(parked);
@@ -505,6 +511,10 @@ impl Engine {
         }
         if is_ending {
             self.ending.notify_one();
+        }
+        for other in others {
+            // It looks for what is new by itself.
+            other.with(|_, _| ());
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Reading through a group: new entries, and a consumer's own history.
 
-use crate::entry::Entry;
 use crate::group::Group;
 use crate::id::StreamId;
 use crate::lag::Counters;
 use crate::log::Log;
 use crate::lookup::Lookup;
 use crate::pending::{ConsumerIndex, PendingEntry, RunFacts, Verdict, Visitor};
-use crate::range::Position;
+use crate::range::{Position, Range};
 use crate::stream::{NoGroup, Stream};
 use crate::time::UnixMillis;
 
@@ -96,11 +95,10 @@ impl Stream {
         })
     }
 
-    /// Walks over the entries that were delivered, before anything else is done to the stream.
-    pub fn delivered(&self, read: &ReadNew) -> impl Iterator<Item = Entry<'_>> {
-        let count = read.delivered.map_or(0, |delivered| delivered.count);
-        let entries = self.log().range_from(read.at);
-        entries.take(usize::try_from(count).unwrap_or(usize::MAX))
+    /// Returns the entries that were delivered, and perhaps others behind them, before anything else is done to the stream.
+    #[must_use]
+    pub fn delivered(&self, read: &ReadNew) -> Range<'_> {
+        self.log().range_from(read.at)
     }
 
     /// Lists what a consumer has pending above `after`, `count_max` entries at most. The consumer

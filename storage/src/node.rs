@@ -17,6 +17,7 @@ mod packing;
 
 use self::packing::Packing;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use crate::entry::Entry;
 use crate::entry::EntryHead;
@@ -348,7 +349,7 @@ impl Node {
     }
 
     /// Counts the live entries among some of the slots.
-    pub(crate) fn live_among(&self, slots: std::ops::Range<usize>) -> usize {
+    pub(crate) fn live_among(&self, slots: Range<usize>) -> usize {
         if self.live() == self.slots() {
             slots.len()
         } else {
@@ -390,10 +391,43 @@ impl Node {
         (!head.is_deleted()).then_some(entry)
     }
 
+    /// Gives entries that are not deleted to `act`, `count_max` at most, and returns how many those were.
+    #[inline]
+    pub(crate) fn each<'a>(
+        &'a self,
+        slots: Range<usize>,
+        count_max: usize,
+        act: &mut impl FnMut(&Entry<'a>),
+    ) -> usize {
+        let templates = self.templates();
+        let mut count = 0;
+        for index in slots {
+            if count == count_max {
+                break;
+            }
+            let span = self.offsets.span(index, self.data.len());
+            let (head, entry) = self.lying_at(span, templates);
+            if !head.is_deleted() {
+                act(&entry);
+                count += 1;
+            }
+        }
+        count
+    }
+
     /// Returns an entry, deleted or not, and what stands before its fields.
     #[inline(always)]
     fn slot(&self, index: usize) -> (EntryHead, Entry<'_>) {
         let span = self.offsets.span(index, self.data.len());
+        self.lying_at(span, self.templates())
+    }
+
+    #[inline(always)]
+    fn lying_at<'a>(
+        &'a self,
+        span: Range<usize>,
+        templates: Templates<'a>,
+    ) -> (EntryHead, Entry<'a>) {
         let (head, len) = EntryHead::take(&self.data[span.start..]);
         let id = head.id(self.base);
         let body_at = span.start + len;
@@ -401,7 +435,6 @@ impl Node {
         let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
-            let templates = self.templates();
             let entry = Entry::sharing_names(id, &self.data, templates, count, body, body_bytes);
             return (head, entry);
         }

@@ -66,6 +66,25 @@ impl<'a> Range<'a> {
         count.min(max)
     }
 
+    /// Gives entries to `act`, lowest ID first and `count_max` at most. Faster than to take one after the other.
+    #[inline]
+    pub fn each(self, count_max: usize, mut act: impl FnMut(&Entry<'a>)) {
+        let Self { log, end, .. } = self;
+        let (mut start, mut left) = (self.start, count_max);
+        while left > 0
+            && start < end
+            && let Some(node) = log.node(start.node)
+        {
+            let slots_end = if start.node == end.node {
+                end.slot
+            } else {
+                node.slots()
+            };
+            left -= node.each(start.slot..slots_end, left, &mut act);
+            start = Position::start_of(start.node + 1);
+        }
+    }
+
     /// Takes the ID alone of the first of the entries that are left.
     #[inline]
     pub(crate) fn next_id(&mut self) -> Option<StreamId> {

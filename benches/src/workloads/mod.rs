@@ -22,9 +22,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+pub(crate) use self::entries::GROUP;
+pub(crate) use self::entries::push_add;
 pub(crate) use self::facts::Facts;
 pub(crate) use self::facts::Target;
 pub(crate) use self::facts::Unit;
+pub(crate) use self::group::Consumer;
 use crate::clock;
 use crate::control::Control;
 use crate::fault::Fault;

@@ -85,8 +85,7 @@ impl Workload for Publish {
 /// Subscribes and listens.
 struct Subscriber {
     request: Vec<u8>,
-    /// The length of a message as it is received.
-    message_bytes: usize,
+    message: Vec<u8>,
     /// Replies to come that are no messages.
     confirmations: u64,
 }
@@ -96,10 +95,11 @@ impl Subscriber {
         let mut request = Vec::new();
         push_command(&mut request, &[b"SUBSCRIBE", CHANNEL]);
         let mut message = Vec::new();
+        // In RESP2 a message has the form of a command.
         push_command(&mut message, &[b"message", CHANNEL, MESSAGE]);
         Self {
             request,
-            message_bytes: message.len(),
+            message,
             confirmations: 1,
         }
     }
@@ -115,16 +115,15 @@ impl Talker for Subscriber {
     }
 
     fn hearing(&self) -> Hearing {
-        match self.confirmations {
-            // Both servers write a message alike, and reading thousands at once would keep the
-            // publishers from being heard.
-            0 => Hearing::Alike(self.message_bytes),
-            _ => Hearing::Listen,
-        }
+        Hearing::Listen
     }
 
     fn on_replies(&mut self, _replies: &[u8]) -> Result<u64, Fault> {
         Ok(0)
+    }
+
+    fn message(&self) -> &[u8] {
+        &self.message
     }
 
     fn on_messages(&mut self, count: u64) -> u64 {

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use tailrace_protocol::OwnedRequest;
 
+use super::rules::Filter;
+use super::subject::Subject;
 use crate::client::ClientId;
 use crate::spec::Spec;
 
@@ -30,6 +32,50 @@ pub(crate) struct CallEntry {
     pub(crate) reply: Vec<u8>,
     /// The fault that struck it.
     pub(crate) fault: Option<Vec<u8>>,
+}
+
+/// Which calls.
+#[derive(Debug, Default)]
+pub(crate) struct CallFilter {
+    pub(crate) filter: Filter,
+    /// Those with greater numbers only.
+    pub(crate) since: u64,
+    pub(crate) only_errors: bool,
+    /// The last so many of them.
+    pub(crate) limit: Option<usize>,
+}
+
+impl CallFilter {
+    /// The calls that match, the oldest first.
+    pub(crate) fn find<'a>(&self, log: &'a CallLog) -> Vec<&'a CallEntry> {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let newest = log.iter().rev().filter(|entry| self.matches(entry));
+        let mut found: Vec<_> = newest.take(limit).collect();
+        found.reverse();
+        found
+    }
+
+    fn matches(&self, entry: &CallEntry) -> bool {
+        let is_of = |client: ClientId, wanted: &[u8]| {
+            entry.client_name == wanted || client.number.to_string().as_bytes() == wanted
+        };
+        let is_right_client = self
+            .filter
+            .client
+            .as_ref()
+            .is_none_or(|wanted| is_of(entry.client, wanted));
+        let subject = entry
+            .spec
+            .map(|spec| (spec, Subject::of(spec, entry.request.as_request())));
+        let is_right_call = match &subject {
+            Some((spec, subject)) => self.filter.matches_call(spec, subject),
+            None => self.filter.is_any_call(),
+        };
+        entry.number > self.since
+            && is_right_client
+            && is_right_call
+            && (!self.only_errors || entry.is_error())
+    }
 }
 
 impl CallLog {

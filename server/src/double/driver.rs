@@ -9,7 +9,6 @@ use tailrace_storage::Millis;
 use tokio::sync::Notify;
 
 use super::clock::TestClock;
-use super::jobs;
 use super::jobs::Job;
 use super::jobs::Outcome;
 use super::jobs::Task;
@@ -156,7 +155,7 @@ impl Driver {
 
     fn answer(&self, job: &Job, outcome: Outcome) {
         self.engine
-            .with(|state, now| jobs::finish(state, now, job, outcome));
+            .with(|state, now| job.awaited.finish(state, now, outcome));
     }
 
     fn arrived(&self) -> Outcome {

@@ -76,6 +76,11 @@ impl HeldBack {
         self.held.iter().filter(|held| held.rule == rule).count()
     }
 
+    /// How much is kept back.
+    pub(crate) fn len(&self) -> usize {
+        self.held.len()
+    }
+
     /// A client has left, and what was its own with it.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.held.retain(|held| held.client != client);

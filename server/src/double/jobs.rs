@@ -31,8 +31,7 @@ pub(crate) struct Jobs {
 
 /// Something to do, and who waits for it.
 pub(crate) struct Job {
-    pub(crate) client: ClientId,
-    pub(crate) ticket: Arc<Ticket>,
+    pub(crate) awaited: Awaited,
     pub(crate) task: Task,
 }
 
@@ -63,11 +62,12 @@ pub(crate) enum Until {
 
 /// Where the result of a job is left for the command that waits for it.
 #[derive(Default)]
-pub(crate) struct Ticket(Mutex<Option<Outcome>>);
+struct Ticket(Mutex<Option<Outcome>>);
 
 /// What came of a job.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
+    Ok,
     /// What the wall shows now, in milliseconds.
     At(u64),
     /// Why it was not done, or not to its end.
@@ -98,29 +98,48 @@ impl Jobs {
 
 /// Leaves `task` to the driver; the call waits for its end.
 pub(crate) fn leave(call: &mut Call<'_>, task: Task) -> Flow {
-    let ticket = Arc::new(Ticket::default());
-    let client = call.id;
+    let awaited = Awaited::by(call.id);
+    let flow = awaited.wait();
     if let Some(double) = &mut call.state.double {
-        double.jobs.queue.push_back(Job {
-            client,
-            ticket: Arc::clone(&ticket),
-            task,
-        });
+        double.jobs.queue.push_back(Job { awaited, task });
         double.bell.notify_one();
     }
-    Flow::Wait(Box::new(Pending(ticket)))
+    flow
 }
 
-/// Answers whoever waits for a job, unless nobody does any more.
-pub(crate) fn finish(state: &mut State, now: Now, job: &Job, outcome: Outcome) {
-    let is_awaited = Arc::strong_count(&job.ticket) > 1;
-    let waiter = state
-        .clients
-        .get(job.client)
-        .and_then(|client| client.waiter);
-    if let (true, Some(waiter)) = (is_awaited, waiter) {
-        *job.ticket.0.lock() = Some(outcome);
-        serve::give_up(state, waiter, now);
+/// A result that a client waits for.
+pub(crate) struct Awaited {
+    client: ClientId,
+    ticket: Arc<Ticket>,
+}
+
+impl Awaited {
+    /// By this client.
+    pub(crate) fn by(client: ClientId) -> Self {
+        Self {
+            client,
+            ticket: Arc::default(),
+        }
+    }
+
+    /// What the client's command does until the result is there.
+    pub(crate) fn wait(&self) -> Flow {
+        Flow::Wait(Box::new(Pending(Arc::clone(&self.ticket))))
+    }
+
+    /// Whether anybody still waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        Arc::strong_count(&self.ticket) > 1
+    }
+
+    /// Gives the result to who waits for it, unless nobody does any more.
+    pub(crate) fn finish(&self, state: &mut State, now: Now, outcome: Outcome) {
+        let client = state.clients.get(self.client);
+        let waiter = client.and_then(|client| client.waiter);
+        if let (true, Some(waiter)) = (self.is_awaited(), waiter) {
+            *self.ticket.0.lock() = Some(outcome);
+            serve::give_up(state, waiter, now);
+        }
     }
 }
 
@@ -145,6 +164,7 @@ impl Waiting for Pending {
 
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         match self.0.0.lock().take() {
+            Some(Outcome::Ok) => reply.ok(),
             Some(Outcome::At(millis)) => reply.unsigned(millis),
             Some(Outcome::Failed(reason)) => reply.error(format!("ERR {reason}")),
             None => reply.error(CommandError::from(ClientError::Unblocked).wire()),

@@ -11,6 +11,7 @@
 pub(crate) mod calls;
 pub(crate) mod clock;
 pub(crate) mod commands;
+pub(crate) mod condition;
 pub(crate) mod driver;
 pub(crate) mod held;
 pub(crate) mod hooks;
@@ -18,6 +19,7 @@ pub(crate) mod jobs;
 mod release;
 pub(crate) mod rules;
 pub(crate) mod subject;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 
@@ -32,6 +34,7 @@ use self::clock::TestClock;
 use self::held::HeldBack;
 use self::jobs::Jobs;
 use self::rules::Rules;
+use self::watch::Watches;
 use crate::config::StartClock;
 use crate::engine::Engine;
 use crate::spec::Flags;
@@ -47,6 +50,8 @@ pub(crate) struct Double {
     pub(crate) held: HeldBack,
     /// What was asked, and what was answered.
     pub(crate) calls: CallLog,
+    /// Who waits for what to hold.
+    pub(crate) watches: Watches,
     /// What the driver is to do.
     pub(crate) jobs: Jobs,
     /// Rung when the driver may have something to do or to look at.
@@ -63,6 +68,7 @@ impl Double {
             rules: Rules::new(seed),
             held: HeldBack::default(),
             calls: CallLog::default(),
+            watches: Watches::default(),
             jobs: Jobs::default(),
             bell: Arc::new(Notify::new()),
             parked: 0,
@@ -88,6 +94,11 @@ impl Double {
             let double = state.double.as_ref()?;
             Some((Arc::clone(&double.clock), Arc::clone(&double.bell)))
         })?;
+        engine.with(|state, _| {
+            if let Some(double) = &mut state.double {
+                double.watches.live_in(engine);
+            }
+        });
         let driving = tokio::spawn(driver::run(Arc::clone(engine), clock, bell));
         Some(driving.abort_handle())
     }

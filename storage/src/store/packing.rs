@@ -73,8 +73,8 @@ impl Store {
 /// 300 ms.
 const REST: Millis = Millis(100);
 
-/// Nodes that are packed at a time, which takes less than 0.1 ms or so.
-const SLICE_NODES: usize = 8;
+/// Nodes that are packed at a time, which takes some 0.1 ms.
+const SLICE_NODES: usize = 16;
 
 /// The time between two slices, for others.
 const PAUSE: Millis = Millis(1);

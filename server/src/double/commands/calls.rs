@@ -19,11 +19,9 @@ use super::syntax;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::client::ClientId;
 use crate::double::calls::CallEntry;
+use crate::double::calls::CallFilter;
 use crate::double::calls::CallLog;
-use crate::double::rules::Filter;
-use crate::double::subject::Subject;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -37,15 +35,6 @@ pub(super) const SPEC: Spec = Spec {
     summary: "Tells what clients asked, and what they heard.",
     ..Spec::of(run)
 };
-
-/// Which calls.
-#[derive(Default)]
-pub(super) struct CallFilter {
-    filter: Filter,
-    since: u64,
-    only_errors: bool,
-    limit: Option<usize>,
-}
 
 fn run(
     call: &mut Call<'_>,
@@ -64,7 +53,7 @@ fn run(
         write_unsupported(&double(call).calls, reply);
     } else {
         let is_count = args.keyword("count");
-        let filter = CallFilter::parse(args)?;
+        let filter = filter(args)?;
         let found = filter.find(&double(call).calls);
         match is_count {
             true => reply.unsigned(found.len() as u64),
@@ -74,59 +63,26 @@ fn run(
     Ok(Flow::Done)
 }
 
-impl CallFilter {
-    /// Reads all that is left.
-    pub(super) fn parse(mut args: Args<'_>) -> Result<Self, CommandError> {
-        let mut wanted = Self::default();
-        while !args.is_empty() {
-            if syntax::filter_word(&mut args, &mut wanted.filter)? {
-                continue;
-            }
-            if args.keyword("since") {
-                wanted.since = syntax::number(&mut args)?;
-            } else if args.keyword("errors") {
-                wanted.only_errors = true;
-            } else if args.keyword("limit") {
-                let limit = syntax::number(&mut args)?;
-                wanted.limit = Some(usize::try_from(limit).unwrap_or(usize::MAX));
-            } else {
-                let word = args.bytes()?;
-                return Err(syntax::unknown("calls", word, "TD CALLS HELP"));
-            }
+/// Reads which calls are meant, to the end of the arguments.
+pub(super) fn filter(mut args: Args<'_>) -> Result<CallFilter, CommandError> {
+    let mut wanted = CallFilter::default();
+    while !args.is_empty() {
+        if syntax::filter_word(&mut args, &mut wanted.filter)? {
+            continue;
         }
-        Ok(wanted)
+        if args.keyword("since") {
+            wanted.since = syntax::number(&mut args)?;
+        } else if args.keyword("errors") {
+            wanted.only_errors = true;
+        } else if args.keyword("limit") {
+            let limit = syntax::number(&mut args)?;
+            wanted.limit = Some(usize::try_from(limit).unwrap_or(usize::MAX));
+        } else {
+            let word = args.bytes()?;
+            return Err(syntax::unknown("calls", word, "TD CALLS HELP"));
+        }
     }
-
-    /// The calls that match, the oldest first.
-    pub(super) fn find<'a>(&self, log: &'a CallLog) -> Vec<&'a CallEntry> {
-        let limit = self.limit.unwrap_or(usize::MAX);
-        let newest = log.iter().rev().filter(|entry| self.matches(entry));
-        let mut found: Vec<_> = newest.take(limit).collect();
-        found.reverse();
-        found
-    }
-
-    fn matches(&self, entry: &CallEntry) -> bool {
-        let is_of = |client: ClientId, wanted: &[u8]| {
-            entry.client_name == wanted || client.number.to_string().as_bytes() == wanted
-        };
-        let is_right_client = self
-            .filter
-            .client
-            .as_ref()
-            .is_none_or(|wanted| is_of(entry.client, wanted));
-        let subject = entry
-            .spec
-            .map(|spec| (spec, Subject::of(spec, entry.request.as_request())));
-        let is_right_call = match &subject {
-            Some((spec, subject)) => self.filter.matches_call(spec, subject),
-            None => self.filter.is_any_call(),
-        };
-        entry.number > self.since
-            && is_right_client
-            && is_right_call
-            && (!self.only_errors || entry.is_error())
-    }
+    Ok(wanted)
 }
 
 fn write(found: &[&CallEntry], reply: &mut ReplyWriter<'_>) {

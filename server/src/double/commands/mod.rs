@@ -10,6 +10,7 @@ mod clock;
 pub(crate) mod fault;
 mod help;
 mod syntax;
+mod wait;
 
 use crate::call::Call;
 use crate::double::Double;
@@ -28,11 +29,13 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
     ..Spec::container(
         "testdouble",
         &[
+            &wait::ASSERT,
             &calls::SPEC,
             &clock::SPEC,
             &fault::SPEC,
             &help::SPEC,
             &fault::RELEASE,
+            &wait::SPEC,
         ],
     )
 };
