@@ -5,4 +5,5 @@ mod crowd;
 mod flood;
 mod host;
 mod neighbour;
+mod payloads;
 mod requests;

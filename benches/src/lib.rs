@@ -10,6 +10,7 @@
 mod clock;
 mod control;
 mod fault;
+mod floor;
 mod load;
 mod options;
 mod peer;
@@ -20,6 +21,8 @@ mod results;
 mod runner;
 mod server;
 mod skim;
+mod soak;
+mod sweeps;
 mod usage;
 mod workloads;
 

@@ -45,6 +45,11 @@ pub(crate) trait Talker: Send {
         false
     }
 
+    /// When the next request is due, if that is later than `now`.
+    fn held_until(&mut self, _now: Instant) -> Option<Instant> {
+        None
+    }
+
     /// How replies are taken in.
     fn hearing(&self) -> Hearing {
         Hearing::Count
@@ -58,6 +63,11 @@ pub(crate) trait Talker: Send {
     ///
     /// [`Fault::Unexpected`] if the replies are not what the request asks for.
     fn on_replies(&mut self, replies: &[u8]) -> Result<u64, Fault>;
+
+    /// What a message mostly looks like, so that it need not be looked into; empty if that is not known.
+    fn message(&self) -> &[u8] {
+        &[]
+    }
 
     /// Takes messages that came without having been asked for, and returns how many units those were.
     fn on_messages(&mut self, count: u64) -> u64 {
@@ -244,6 +254,8 @@ struct Crew {
     talking: usize,
     /// Those that lead and wait for others.
     held: Vec<usize>,
+    /// When the first of those is due that have a time.
+    next_due: Option<Instant>,
     bounds: Bounds,
 }
 
@@ -295,6 +307,7 @@ impl Crew {
             connections,
             talking,
             held: Vec::new(),
+            next_due: None,
             bounds,
         })
     }
@@ -330,6 +343,7 @@ impl Crew {
                     }
                 }
             }
+            self.next_due = None;
             for lead in std::mem::take(&mut self.held) {
                 self.say(lead, clock::now(), end)?;
             }
@@ -345,7 +359,10 @@ impl Crew {
         let connection = &mut self.connections[lead];
         if now < end && connection.is_held() {
             self.held.push(lead);
-        } else if now >= end || !connection.say(now)? {
+        } else if let Some(due) = connection.held_until(now).filter(|&due| due < end) {
+            self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+            self.held.push(lead);
+        } else if now >= end || connection.held_until(now).is_some() || !connection.say(now)? {
             self.talking -= 1;
         }
         Ok(())
@@ -378,10 +395,20 @@ impl Crew {
         }
     }
 
-    /// Waits until there is an event.
+    /// Waits until there is an event, or a request is due.
     fn wait(&mut self, events: &mut Events) -> Result<(), Fault> {
+        // The system counts such times in milliseconds. What is due sooner is waited for awake.
+        let until_due = self
+            .next_due
+            .map(|due| due.saturating_duration_since(clock::now()));
+        let time_max = match until_due {
+            Some(time) if time < AWAKE_TIME_MAX => Duration::ZERO,
+            Some(time) => time.min(self.bounds.silence_max) - AWAKE_TIME_MAX,
+            None => self.bounds.silence_max,
+        };
         loop {
-            match self.poll.poll(events, Some(self.bounds.silence_max)) {
+            match self.poll.poll(events, Some(time_max)) {
+                Ok(()) if events.is_empty() && until_due.is_some() => return Ok(()),
                 Ok(()) if events.is_empty() => return Err(Fault::Stalled(self.bounds.silence_max)),
                 Ok(()) => return Ok(()),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -390,6 +417,9 @@ impl Crew {
         }
     }
 }
+
+/// How long before it is due a request is waited for without sleeping.
+const AWAKE_TIME_MAX: Duration = Duration::from_millis(2);
 
 /// Silence after which nothing more is expected to come.
 const HEARD_OUT_AFTER: Duration = Duration::from_millis(50);

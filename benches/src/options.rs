@@ -9,6 +9,9 @@ use clap::ArgMatches;
 use clap::Command;
 use clap::value_parser;
 
+use crate::fault::Fault;
+use crate::peer::Peer;
+
 /// What to measure, and how.
 #[derive(Debug)]
 pub struct Options {
@@ -16,8 +19,12 @@ pub struct Options {
     pub(crate) against: String,
     /// The program `tailrace`; the one beside this program if not given.
     pub(crate) tailrace: Option<PathBuf>,
+    /// How many threads serve the sockets of Tailrace; as many as it takes by itself if not given.
+    pub(crate) threads: Option<u8>,
     /// What to measure in place of Tailrace, given like `against`.
     pub(crate) subject: Option<String>,
+    /// Whether a server that only parses is measured, too.
+    pub(crate) floor: bool,
     /// Parts of names of workloads; all if empty.
     pub(crate) only: Vec<String>,
     /// How often each server runs each workload.
@@ -28,10 +35,27 @@ pub struct Options {
     pub(crate) load_threads: usize,
     /// After how many seconds a run ends before its work is done.
     pub(crate) seconds_max: u64,
+    /// How long a minute of a soak takes.
+    pub(crate) minute_seconds: u64,
     /// Where the results go.
     pub(crate) out: PathBuf,
-    /// Only tell which workloads there are.
-    pub(crate) list: bool,
+    /// What is done.
+    pub(crate) task: Task,
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Both servers are compared.
+    Compare,
+    /// It is told which workloads there are.
+    List,
+    /// Tailrace is soaked for so many minutes.
+    Soak(u16),
+    /// A picture is made, at this path, of what the bench `sweep` found.
+    DrawSweeps(PathBuf),
+    /// This process is the floor of a comparison: a server at a port.
+    ServeFloor(u16),
 }
 
 impl Options {
@@ -55,11 +79,37 @@ impl Options {
         Ok(Self::from_matches(matches))
     }
 
+    /// Returns what is measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peer::parse`] and [`Peer::tailrace`].
+    pub(crate) fn subject(&self) -> Result<Peer, Fault> {
+        match &self.subject {
+            Some(subject) => Peer::parse(subject),
+            None => Peer::tailrace(self.tailrace.as_deref(), self.threads),
+        }
+    }
+
     fn from_matches(mut matches: ArgMatches) -> Self {
+        let floor_port = matches.remove_one("serve-floor");
+        let task = if let Some(port) = floor_port {
+            Task::ServeFloor(port)
+        } else if let Some(path) = matches.remove_one("sweeps") {
+            Task::DrawSweeps(path)
+        } else if let Some(minutes) = matches.remove_one("soak") {
+            Task::Soak(minutes)
+        } else if matches.get_flag("list") {
+            Task::List
+        } else {
+            Task::Compare
+        };
         Self {
             against: defaulted(&mut matches, "against"),
             tailrace: matches.remove_one("tailrace"),
+            threads: matches.remove_one("threads"),
             subject: matches.remove_one("subject"),
+            floor: matches.get_flag("floor"),
             only: matches
                 .remove_many("only")
                 .map_or_else(Vec::new, Iterator::collect),
@@ -67,8 +117,9 @@ impl Options {
             scale: defaulted(&mut matches, "scale"),
             load_threads: usize::from(defaulted::<u8>(&mut matches, "load-threads")),
             seconds_max: defaulted(&mut matches, "seconds-max"),
+            minute_seconds: defaulted(&mut matches, "minute-seconds"),
             out: defaulted(&mut matches, "out"),
-            list: matches.get_flag("list"),
+            task,
         }
     }
 }
@@ -97,10 +148,17 @@ fn command() -> Command {
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            Arg::new("subject")
-                .long("subject")
-                .help("What to measure in place of Tailrace, given like --against")
-                .hide(true),
+            Arg::new("threads")
+                .long("threads")
+                .value_name("N")
+                .help("How many threads serve the sockets of Tailrace")
+                .value_parser(value_parser!(u8).range(1..=128)),
+        )
+        .arg(
+            Arg::new("floor")
+                .long("floor")
+                .help("Measures a server, too, that only parses commands and answers constants")
+                .action(ArgAction::SetTrue),
         )
         .arg(
             Arg::new("only")
@@ -115,7 +173,22 @@ fn command() -> Command {
                 .help("Tells which workloads there are")
                 .action(ArgAction::SetTrue),
         )
+        .arg(
+            Arg::new("soak")
+                .long("soak")
+                .value_name("MINUTES")
+                .help("Soaks Tailrace in a mixed load at 80 % of the most, and watches its memory")
+                .value_parser(value_parser!(u16).range(1..=1_440)),
+        )
+        .arg(
+            Arg::new("sweeps")
+                .long("sweeps")
+                .value_name("FILE")
+                .help("Makes a picture of what `cargo bench --bench sweep` found")
+                .value_parser(value_parser!(PathBuf)),
+        )
         .args(amounts())
+        .args(internal())
         .arg(
             Arg::new("out")
                 .long("out")
@@ -155,6 +228,28 @@ fn amounts() -> [Arg; 4] {
     ]
 }
 
+/// What tests need, and this program when it starts itself.
+fn internal() -> [Arg; 4] {
+    [
+        Arg::new("minute-seconds")
+            .long("minute-seconds")
+            .help("How long a minute of a soak takes")
+            .value_parser(value_parser!(u64).range(1..=60))
+            .default_value("60")
+            .hide(true),
+        Arg::new("subject")
+            .long("subject")
+            .help("What to measure in place of Tailrace, given like --against")
+            .hide(true),
+        Arg::new("serve-floor")
+            .long("port")
+            .help("Is the floor of a comparison, at this port")
+            .value_parser(value_parser!(u16))
+            .hide(true),
+        Arg::new("bind").long("bind").hide(true),
+    ]
+}
+
 fn scale(text: &str) -> Result<f64, String> {
     let scale: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if scale > 0.0 && scale <= SCALE_MAX {
@@ -180,7 +275,8 @@ mod tests {
 
         assert_eq!(options.against, "valkey-server");
         assert_eq!(options.runs, 5);
-        assert!(options.only.is_empty() && !options.list);
+        assert!(options.only.is_empty() && !options.floor);
+        assert_eq!((options.task, options.threads), (Task::Compare, None));
     }
 
     #[test]
@@ -193,6 +289,9 @@ mod tests {
             ["--runs", "100"],
             ["--load-threads", "0"],
             ["--seconds-max", "0"],
+            ["--threads", "0"],
+            ["--soak", "0"],
+            ["--soak", "1441"],
         ] {
             assert!(parse(&args).is_err(), "{args:?}");
         }

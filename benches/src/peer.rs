@@ -13,7 +13,14 @@ use crate::fault::Fault;
 #[derive(Clone, Debug)]
 pub(crate) enum Peer {
     /// The program `tailrace`.
-    Tailrace(PathBuf),
+    Tailrace {
+        /// Where it is.
+        path: PathBuf,
+        /// How many threads serve sockets; as many as it takes by itself if not given.
+        threads: Option<u8>,
+    },
+    /// This program, as a server that only parses; see `floor.rs`.
+    Floor(PathBuf),
     /// A program that takes Valkey's arguments, with arguments of its own before them.
     Program {
         /// The program, a path or a name to look for.
@@ -58,26 +65,38 @@ impl Peer {
         })
     }
 
-    /// Returns Tailrace as it was built: the program at `path`, else the one beside this program.
+    /// Returns Tailrace as it was built, with so many threads: the program at `path`, else the one beside this
+    /// program.
     ///
     /// # Errors
     ///
     /// [`Fault::NoProgram`] if it is not there.
-    pub(crate) fn tailrace(path: Option<&Path>) -> Result<Self, Fault> {
+    pub(crate) fn tailrace(path: Option<&Path>, threads: Option<u8>) -> Result<Self, Fault> {
         let path = match path {
             Some(path) => path.to_owned(),
-            None => env::current_exe()
-                .map_err(Fault::io("cannot tell where this program is"))?
-                .with_file_name("tailrace"),
+            None => this_program()?.with_file_name("tailrace"),
         };
         if path.is_file() {
-            return Ok(Self::Tailrace(path));
+            return Ok(Self::Tailrace { path, threads });
         }
         Err(Fault::NoProgram {
             program: path.display().to_string(),
             advice: TAILRACE_ADVICE.to_owned(),
         })
     }
+
+    /// Returns this program as a server that only parses.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Io`] if it cannot be told where it is.
+    pub(crate) fn floor() -> Result<Self, Fault> {
+        this_program().map(Self::Floor)
+    }
+}
+
+fn this_program() -> Result<PathBuf, Fault> {
+    env::current_exe().map_err(Fault::io("cannot tell where this program is"))
 }
 
 /// How to get the program that is measured.

@@ -27,7 +27,7 @@ pub(crate) struct Series {
     runs: Vec<Measurement>,
 }
 
-/// One workload on both servers.
+/// One workload on all servers.
 pub(crate) struct Row {
     /// What the workload is.
     pub(crate) facts: Facts,
@@ -35,6 +35,8 @@ pub(crate) struct Row {
     pub(crate) subject: Series,
     /// Runs on the server that it is compared to.
     pub(crate) against: Series,
+    /// Runs on a server that only parses, if there is one and it can do this.
+    pub(crate) floor: Option<Series>,
 }
 
 /// A comparison as a whole.
@@ -45,6 +47,8 @@ pub(crate) struct Results {
     pub(crate) against: String,
     /// Where it ran.
     pub(crate) machine: String,
+    /// The day, as in 2026-11-29.
+    pub(crate) date: String,
     /// Factor of the work.
     pub(crate) scale: f64,
     /// One row for each workload.
@@ -129,6 +133,18 @@ impl Row {
         }
     }
 
+    /// Returns how close the subject comes to a server that only parses: 1 if it is as fast.
+    pub(crate) fn part_of_floor(&self) -> Option<f64> {
+        let floor = self.floor.as_ref()?;
+        Some(self.better(self.subject.value().median, floor.value().median))
+    }
+
+    /// Returns how many times better than the other server one is that only parses.
+    pub(crate) fn floor_ratio(&self) -> Option<f64> {
+        let floor = self.floor.as_ref()?;
+        Some(self.better(floor.value().median, self.against.value().median))
+    }
+
     /// Whether the subject reached what it is to reach.
     pub(crate) fn is_met(&self) -> bool {
         match self.facts.target {
@@ -194,10 +210,24 @@ pub(crate) mod tests {
             },
             subject: series(subject),
             against: series(against),
+            floor: None,
         }
     }
 
-    fn series(values: &[f64]) -> Series {
+    /// Results with these rows, for tests of how they are shown.
+    pub(crate) fn results(rows: Vec<Row>) -> Results {
+        Results {
+            subject: "Tailrace 0.1.0".to_owned(),
+            against: "Valkey 9".to_owned(),
+            machine: "a machine".to_owned(),
+            date: "2026-11-29".to_owned(),
+            scale: 1.0,
+            rows,
+        }
+    }
+
+    /// Runs with these values.
+    pub(crate) fn series(values: &[f64]) -> Series {
         let run = |value: &f64| {
             let mut latency = new_histogram();
             latency.record(1_500).unwrap();
@@ -253,6 +283,18 @@ pub(crate) mod tests {
         assert!(figure.is_met());
         figure.facts.target = Target::Figure(0.91);
         assert!(!figure.is_met());
+    }
+
+    #[test]
+    fn how_close_the_floor_is_does_not_depend_on_the_unit() {
+        let mut rate = row(Unit::rate("entries/s"), &[30.0], &[10.0]);
+        assert_eq!(rate.part_of_floor(), None);
+        rate.floor = Some(series(&[40.0]));
+        assert_eq!(rate.part_of_floor(), Some(0.75));
+
+        let mut time = row(Unit::cost("us"), &[40.0], &[60.0]);
+        time.floor = Some(series(&[30.0]));
+        assert_eq!(time.part_of_floor(), Some(0.75));
     }
 
     #[test]

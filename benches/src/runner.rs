@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::fault::Fault;
+use crate::floor;
 use crate::load::Bounds;
 use crate::options::Options;
+use crate::options::Task;
 use crate::peer::Peer;
 use crate::progress::Progress;
 use crate::report;
@@ -17,13 +19,15 @@ use crate::results::Results;
 use crate::results::Row;
 use crate::results::Series;
 use crate::server::Server;
+use crate::soak;
+use crate::sweeps;
 use crate::usage::Usage;
 use crate::workloads::ALL;
 use crate::workloads::Site;
 use crate::workloads::Workload;
 
-/// Compares two servers as the options say: writes a table to `out`, and a JSON file and a chart to the
-/// folder that they name.
+/// Does what the options say. A comparison of two servers writes a table to `out`, and a JSON file and a chart to
+/// the folder that they name.
 ///
 /// # Errors
 ///
@@ -31,12 +35,26 @@ use crate::workloads::Workload;
 /// - [`Fault::NoProgram`], [`Fault::NotReady`] if a server cannot be started.
 /// - Whatever goes wrong in a run ends the comparison: nothing is reported then.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
-    let workloads = chosen(&options.only)?;
-    if options.list {
-        let is_all = options.only.is_empty();
-        say(out, &report::list(if is_all { ALL } else { &workloads }));
-        return Ok(());
+    match &options.task {
+        Task::Compare => compare(options, out),
+        Task::List => {
+            let is_all = options.only.is_empty();
+            let workloads = chosen(&options.only)?;
+            say(out, &report::list(if is_all { ALL } else { &workloads }));
+            Ok(())
+        }
+        Task::Soak(minutes) => soak::run(options, *minutes, out),
+        Task::DrawSweeps(path) => {
+            sweeps::draw(path)?;
+            say(out, &format!("wrote {}\n", path.display()));
+            Ok(())
+        }
+        Task::ServeFloor(port) => floor::serve(*port, out),
     }
+}
+
+fn compare(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
+    let workloads = chosen(&options.only)?;
     fs::create_dir_all(&options.out)
         .map_err(Fault::io(format!("cannot make {}", options.out.display())))?;
 
@@ -96,31 +114,36 @@ fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
     Ok(chosen)
 }
 
-/// Two servers, ready to be measured.
+/// The servers, ready to be measured.
 struct Bench<'a> {
     options: &'a Options,
     progress: &'a Progress,
     subject: Server,
     against: Server,
+    floor: Option<Server>,
+    /// The machine as it was before the first run.
+    machine: String,
 }
 
 impl<'a> Bench<'a> {
     fn start(options: &'a Options, progress: &'a Progress) -> Result<Self, Fault> {
-        let subject = match &options.subject {
-            Some(subject) => Peer::parse(subject)?,
-            None => Peer::tailrace(options.tailrace.as_deref())?,
-        };
-        let mut subject = Server::start(&subject)?;
+        let mut subject = Server::start(&options.subject()?)?;
         let mut against = Server::start(&Peer::parse(&options.against)?)?;
         if subject.name() == against.name() {
             subject.name_by_port();
             against.name_by_port();
         }
+        let floor = match options.floor {
+            true => Some(Server::start(&Peer::floor()?)?),
+            false => None,
+        };
         Ok(Self {
             options,
             progress,
             subject,
             against,
+            floor,
+            machine: report::machine_before(),
         })
     }
 
@@ -128,17 +151,23 @@ impl<'a> Bench<'a> {
         self.subject.was_started() && self.against.was_started()
     }
 
-    /// Runs a workload on both servers in turn, so that a change of the machine's state meets both.
+    /// Runs a workload on all servers in turn, so that a change of the machine's state meets all.
     fn compare(&self, workload: &dyn Workload) -> Result<Row, Fault> {
-        let (mut subject, mut against) = (Vec::new(), Vec::new());
+        let (mut subject, mut against, mut floor) = (Vec::new(), Vec::new(), Vec::new());
         for number in 1..=self.options.runs {
             subject.push(self.run_on(&self.subject, workload, number)?);
             against.push(self.run_on(&self.against, workload, number)?);
+            if let Some(server) = &self.floor
+                && workload.has_floor()
+            {
+                floor.push(self.run_on(server, workload, number)?);
+            }
         }
         Ok(Row {
             facts: workload.facts(),
             subject: Series::new(subject),
             against: Series::new(against),
+            floor: (!floor.is_empty()).then(|| Series::new(floor)),
         })
     }
 
@@ -170,7 +199,8 @@ impl<'a> Bench<'a> {
         Results {
             subject: self.subject.name().to_owned(),
             against: self.against.name().to_owned(),
-            machine: report::machine(),
+            machine: self.machine,
+            date: clock::today(),
             scale: self.options.scale,
             rows,
         }

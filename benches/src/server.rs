@@ -32,7 +32,15 @@ impl Server {
     /// - [`Fault::Io`] if it takes no connection.
     pub(crate) fn start(peer: &Peer) -> Result<Self, Fault> {
         let (address, process) = match peer {
-            Peer::Tailrace(path) => {
+            Peer::Tailrace { path, threads } => {
+                let program = path.display().to_string();
+                let args = threads.map_or_else(Vec::new, |threads| {
+                    vec!["--threads".to_owned(), threads.to_string()]
+                });
+                let (process, port) = start_on_free_port(&program, &args, "")?;
+                (local(port), Some(process))
+            }
+            Peer::Floor(path) => {
                 let program = path.display().to_string();
                 let (process, port) = start_on_free_port(&program, &[], "")?;
                 (local(port), Some(process))
@@ -47,10 +55,17 @@ impl Server {
         };
         let mut control = Control::open(address)?;
         control.call(&[b"PING"])?;
-        let name = control
+        let mut name = control
             .info()?
             .and_then(|info| name_in(&info))
             .unwrap_or_else(|| name_of(peer));
+        if let Peer::Tailrace {
+            threads: Some(threads),
+            ..
+        } = peer
+        {
+            name += &format!(", threads {threads}");
+        }
         Ok(Self {
             peer: peer.clone(),
             name,
@@ -69,7 +84,9 @@ impl Server {
             Peer::Address(address) => Err(Fault::Usage(format!(
                 "how {address} is started is not known"
             ))),
-            Peer::Tailrace(_) | Peer::Program { .. } => Self::start(&self.peer),
+            Peer::Tailrace { .. } | Peer::Floor(_) | Peer::Program { .. } => {
+                Self::start(&self.peer)
+            }
         }
     }
 
@@ -149,7 +166,8 @@ fn name_in(info: &Info) -> Option<String> {
 
 fn name_of(peer: &Peer) -> String {
     match peer {
-        Peer::Tailrace(_) => "Tailrace".to_owned(),
+        Peer::Tailrace { .. } => "Tailrace".to_owned(),
+        Peer::Floor(_) => "floor".to_owned(),
         Peer::Program { program, .. } => Path::new(program).file_name().map_or_else(
             || program.clone(),
             |name| name.to_string_lossy().into_owned(),

@@ -18,6 +18,8 @@ pub(crate) struct Skimmer {
     push: bool,
     /// The start of a line whose end has not come yet.
     line: Vec<u8>,
+    /// Bytes of a reply that was compared as far as it had come.
+    compared: usize,
     replies: u64,
 }
 
@@ -49,6 +51,32 @@ impl Skimmer {
         }
     }
 
+    /// Looks at the next bytes, most of which are `reply` over and over: whole ones are compared, not looked into.
+    ///
+    /// # Errors
+    ///
+    /// As [`Skimmer::feed`].
+    pub(crate) fn feed_alike(&mut self, mut bytes: &[u8], reply: &[u8]) -> Result<(), Fault> {
+        if reply.is_empty() || self.missing > 0 || !self.line.is_empty() {
+            return self.feed(bytes);
+        }
+        loop {
+            let expected = &reply[self.compared..];
+            if let Some(rest) = bytes.strip_prefix(expected) {
+                self.compared = 0;
+                self.replies += 1;
+                bytes = rest;
+            } else if expected.starts_with(bytes) {
+                self.compared += bytes.len();
+                return Ok(());
+            } else {
+                let compared = std::mem::take(&mut self.compared);
+                self.feed(&reply[..compared])?;
+                return self.feed(bytes);
+            }
+        }
+    }
+
     /// Takes the number of replies that were done since the last call, pushes not among them.
     pub(crate) fn take_replies(&mut self) -> u64 {
         std::mem::take(&mut self.replies)
@@ -61,7 +89,7 @@ impl Skimmer {
 
     /// Tells whether the bytes so far end between two replies.
     pub(crate) fn is_between_replies(&self) -> bool {
-        self.missing == 0 && self.line.is_empty()
+        self.missing == 0 && self.line.is_empty() && self.compared == 0
     }
 
     fn skip_body<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
@@ -160,6 +188,21 @@ mod tests {
                 skimmer.feed(piece).unwrap();
             }
             assert_eq!(skimmer.replies(), COUNT, "cut every {size} bytes");
+            assert!(skimmer.is_between_replies());
+        }
+    }
+
+    #[test]
+    fn replies_that_are_alike_are_counted_like_others() {
+        let message = b"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$2\r\nhi\r\n";
+        let other = b"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\nyou\r\n";
+        let all = [&message[..], message, other, message, b"+OK\r\n", message].concat();
+        for size in 1..=all.len() {
+            let mut skimmer = Skimmer::default();
+            for piece in all.chunks(size) {
+                skimmer.feed_alike(piece, message).unwrap();
+            }
+            assert_eq!(skimmer.replies(), 6, "cut every {size} bytes");
             assert!(skimmer.is_between_replies());
         }
     }

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread;
@@ -74,6 +75,58 @@ fn a_server_that_replies_with_an_error_has_no_figure() {
     assert!(text.starts_with("add/p1 on 127.0.0.1:"), "{text}");
     assert!(text.ends_with("with an error: ERR no"), "{text}");
     assert!(!out.join("side-by-side.json").exists());
+    fs::remove_dir_all(out).unwrap();
+}
+
+#[test]
+fn a_floor_is_measured_beside_the_servers() {
+    let out = folder("floor");
+    let command = Command::new(env!("CARGO_BIN_EXE_tailrace-benches"))
+        .args(["--floor", "--scale", "0.001", "--runs", "1"])
+        .args(["--only", "add/p1", "--only", "group/10", "--only", "range/"])
+        .args(["--subject", &start(Faulty::No).to_string()])
+        .args(["--against", &start(Faulty::No).to_string()])
+        .args(["--out", out.to_str().unwrap()])
+        .output()
+        .unwrap();
+
+    let said = String::from_utf8_lossy(&command.stderr);
+    assert!(command.status.success(), "{said}");
+    let json = fs::read_to_string(out.join("side-by-side.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for row in json["workloads"].as_array().unwrap() {
+        assert!(row["part_of_floor"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["floor"]["runs"].as_array().unwrap().len(), 1);
+    }
+    fs::remove_dir_all(out).unwrap();
+}
+
+#[test]
+fn a_soak_ends_with_a_verdict() {
+    let out = folder("soak");
+    let address = start(Faulty::No).to_string();
+    let args = ["tailrace-benches", "--subject", &address, "--soak", "2"];
+    let more = ["--minute-seconds", "1", "--out", out.to_str().unwrap()];
+    let options = Options::parse(args.iter().chain(&more)).unwrap();
+    let mut said = Vec::new();
+
+    run(&options, &mut said).unwrap();
+
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("minute 2 of 2  "), "{said}");
+    assert!(said.contains("verdict: "), "{said}");
+    let json = fs::read_to_string(out.join("soak.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["minutes"].as_array().unwrap().len(), 2);
+    let rate = |minute: &serde_json::Value| minute["requests_per_second"].as_f64().unwrap();
+    assert!(
+        json["minutes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|m| rate(m) > 0.0)
+    );
+    assert!(json["requests_per_second"].as_f64() < Some(rate(&json["before"])));
     fs::remove_dir_all(out).unwrap();
 }
 
@@ -172,6 +225,11 @@ fn answer(streams: &mut HashMap<Vec<u8>, Stream>, args: &[Vec<u8>], faulty: Faul
         (b"INFO", _) => bulk("used_cpu_user:1.5\r\nused_cpu_sys:0.5\r\nused_memory_rss:4096\r\n"),
         (b"DEL", _) => format!(":{}\r\n", u8::from(streams.remove(&args[1]).is_some())).into(),
         (b"XGROUP", _) => b"+OK\r\n".to_vec(),
+        (b"SET" | b"MULTI" | b"EXEC", _) => b"+OK\r\n".to_vec(),
+        (b"GET", _) => bulk("some value"),
+        (b"INCR" | b"XLEN", _) => b":1\r\n".to_vec(),
+        (b"XPENDING", _) => b"*4\r\n:0\r\n$-1\r\n$-1\r\n*-1\r\n".to_vec(),
+        (b"XAUTOCLAIM", _) => b"*3\r\n$3\r\n0-0\r\n*0\r\n*0\r\n".to_vec(),
         (b"XACK", _) => format!(":{}\r\n", args.len() - 3).into(),
         (b"XADD", Faulty::No) => {
             let stream = streams.entry(args[1].clone()).or_default();

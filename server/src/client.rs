@@ -8,7 +8,9 @@ use tailrace_protocol::Version;
 use tailrace_storage::Instant;
 use tailrace_storage::WaiterId;
 
+use crate::cluster::NodeIndex;
 use crate::link::Link;
+use crate::outbox::Due;
 use crate::pubsub::Subscriptions;
 use crate::spec::Spec;
 use crate::tracking::Tracking;
@@ -87,6 +89,10 @@ pub struct Client {
     pub capa_redirect: bool,
     /// `READONLY`.
     pub readonly: bool,
+    /// `ASKING`: what it says next may go to a slot that is on its way to its node.
+    pub asking: bool,
+    /// The node of a cluster that it is connected to.
+    pub face: NodeIndex,
     /// Whether it sees the commands of all clients.
     pub is_monitor: bool,
     /// Commands queued since `MULTI`.
@@ -120,18 +126,22 @@ pub struct Client {
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.
     pub input_bytes: usize,
+    /// Whether more commands were read at once with those that ran, and run next.
+    pub is_amid_input: bool,
     /// Bytes of the arguments of the command that waits.
     pub argument_bytes: usize,
     /// Bytes received.
     pub bytes_in: u64,
     /// Bytes of replies produced.
     pub bytes_out: u64,
+    /// Bytes that others sent it since its last command was over: messages, and what it may not cache any more.
+    pub pushed_bytes: usize,
     /// Commands executed.
     pub commands: u64,
     /// Replies that have not been handed to the link yet. Only the engine's lock guards it.
     pub(crate) out: Vec<u8>,
-    /// Already listed for a flush.
-    pub(crate) touched: bool,
+    /// When `out` is to be handed to the link.
+    pub(crate) due: Due,
     /// Where replies go, and how to wake the connection's task.
     pub(crate) link: Arc<Link>,
 }

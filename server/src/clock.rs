@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tailrace_storage::Instant;
 use tailrace_storage::Millis;
@@ -21,10 +22,15 @@ pub trait Clock: Send + Sync + 'static {
         self.now().mono
     }
 
-    /// For a clock that moves only when told to: told so when it moved. The timer waits for this
-    /// then, where it sleeps for a clock that runs by itself.
+    /// For a clock that is moved by others: told so when it was. The timer looks at what is due then.
     fn moved(&self) -> Option<Arc<Notify>> {
         None
+    }
+
+    /// How long to sleep until the clock will show `deadline`; nothing if it never will by itself.
+    fn real_time_until(&self, deadline: Instant) -> Option<Duration> {
+        let micros = deadline.0.saturating_sub(self.mono().0);
+        Some(Duration::from_micros(micros))
     }
 }
 
@@ -50,7 +56,7 @@ impl SystemClock {
         }
     }
 
-    fn micros(duration: std::time::Duration) -> u64 {
+    fn micros(duration: Duration) -> u64 {
         u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
     }
 }
@@ -129,5 +135,9 @@ impl Clock for ManualClock {
 
     fn moved(&self) -> Option<Arc<Notify>> {
         Some(Arc::clone(&self.moved))
+    }
+
+    fn real_time_until(&self, _: Instant) -> Option<Duration> {
+        None
     }
 }

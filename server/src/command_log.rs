@@ -7,10 +7,12 @@ use tailrace_protocol::Request;
 use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 
+use crate::args::text;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::commands::hello;
+use crate::commands::migrate;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -69,7 +71,8 @@ impl CommandLog {
             value,
             args: shortened(request, config),
             addr: client.addr.clone(),
-            name: client.name.clone(),
+            // As the reference shows it: a zero byte ends it.
+            name: text(&client.name).to_vec(),
         };
         self.next_id += 1;
         self.entries.push_front(entry);
@@ -140,17 +143,19 @@ impl State {
         let settings = self.config.settings();
         let is_from =
             |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
+        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
+        let has_large_reply = is_from(bytes.reply + bytes.pushed, settings.reply_logged_from_bytes);
+        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            return;
+        }
         // What is not sent has no length.
         let is_heard = |client: &Client| client.reply_mode == ReplyMode::On;
         let reply_bytes = match self.clients.get(id).is_some_and(is_heard) {
             true => bytes.reply,
             false => 0,
         };
-        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
+        let reply_bytes = reply_bytes + bytes.pushed;
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
-        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
-            return;
-        }
         let Some(client) = self.clients.get(id) else {
             return;
         };
@@ -177,6 +182,8 @@ impl State {
 pub(crate) struct CallBytes {
     pub(crate) request: usize,
     pub(crate) reply: usize,
+    /// What else its client was sent since the command before; it counts as answered.
+    pub(crate) pushed: usize,
 }
 
 fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
@@ -214,6 +221,9 @@ pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> 
     }
     if is(0, "hello") {
         return hello::is_secret(request, index);
+    }
+    if is(0, "migrate") {
+        return migrate::is_secret(request, index);
     }
     if is(0, "acl") && is(1, "getuser") {
         return index == 2;

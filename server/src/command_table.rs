@@ -1,5 +1,6 @@
 //! The commands as one server offers them: all of them, unless its configuration renames some.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use tailrace_protocol::Request;
@@ -7,6 +8,7 @@ use tailrace_protocol::Request;
 use crate::commands;
 use crate::commands::COMMANDS;
 use crate::config::Rename;
+use crate::double;
 use crate::spec::Spec;
 
 /// Finds commands by the names that they have on this server.
@@ -15,9 +17,16 @@ pub struct CommandTable {
     /// Every command by its name in lower case; `None` while no command is renamed, so that the
     /// table which all servers share serves.
     renamed: Option<Box<Names>>,
+    /// Whether there is the command of a test double, too, which is not listed.
+    has_double: bool,
+    /// What was found last: most commands follow another one of their kind.
+    last: Cell<Option<(ShortName, &'static Spec)>>,
 }
 
 type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
+
+/// A name of at most eight bytes, and how many those are.
+type ShortName = (u64, usize);
 
 /// What is known of a name.
 #[derive(Clone, Copy)]
@@ -33,9 +42,12 @@ pub(crate) enum Lookup {
 impl CommandTable {
     /// The table of a server on which these commands have other names, or none. Renamings apply in
     /// order; one that names no command of this server is left out.
-    pub fn new(renames: &[Rename]) -> Self {
+    pub fn new(renames: &[Rename], has_double: bool) -> Self {
         if renames.is_empty() {
-            return Self::default();
+            return Self {
+                has_double,
+                ..Self::default()
+            };
         }
         let own_name = |spec: &&'static Spec| (spec.name.as_bytes().into(), *spec);
         let mut names: Names = COMMANDS.iter().map(own_name).collect();
@@ -49,15 +61,25 @@ impl CommandTable {
         }
         Self {
             renamed: Some(Box::new(names)),
+            last: Cell::default(),
+            has_double,
         }
     }
 
     /// Finds the command, or subcommand, that a request names, in any case.
     pub(crate) fn look_up(&self, request: Request<'_>) -> Lookup {
-        let Some(spec) = self.find(request.get(0).unwrap_or_default()) else {
+        let name = request.get(0).unwrap_or_default();
+        let short = short_name(name);
+        if let (Some(short), Some((last, spec))) = (short, self.last.get())
+            && last == short
+        {
+            return Lookup::Found(spec);
+        }
+        let Some(spec) = self.find(name) else {
             return Lookup::Unknown;
         };
         if spec.subcommands.is_empty() {
+            self.last.set(short.map(|short| (short, spec)));
             return Lookup::Found(spec);
         }
         match request.get(1) {
@@ -71,9 +93,13 @@ impl CommandTable {
 
     /// The command of this name, in any case.
     pub fn find(&self, name: &[u8]) -> Option<&'static Spec> {
-        match &self.renamed {
+        let found = match &self.renamed {
             None => commands::find(name),
             Some(names) => names.get(&*name.to_ascii_lowercase()).copied(),
+        };
+        match found {
+            None if self.has_double => double::commands::find(name),
+            found => found,
         }
     }
 
@@ -99,6 +125,11 @@ impl CommandTable {
     }
 }
 
+fn short_name(name: &[u8]) -> Option<ShortName> {
+    let add = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+    (name.len() <= 8).then(|| (name.iter().fold(0, add), name.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use tailrace_protocol::OwnedRequest;
@@ -116,7 +147,7 @@ mod tests {
                 to: to.as_bytes().into(),
             })
             .collect();
-        CommandTable::new(&renames)
+        CommandTable::new(&renames, false)
     }
 
     fn finds(table: &CommandTable, words: &[&str]) -> Option<&'static str> {
@@ -135,6 +166,19 @@ mod tests {
         assert_eq!(finds(&table, &["ping"]), None);
         assert_eq!(finds(&table, &["Echo", "x"]), Some("echo"));
         assert_eq!(table.all().len(), COMMANDS.len() - 1);
+    }
+
+    #[test]
+    fn what_was_found_last_is_not_taken_for_another() {
+        let table = CommandTable::default();
+        for words in [&["xadd"][..], &["xadd", "xlen"], &["XADD"]] {
+            assert_eq!(finds(&table, words), Some("xadd"));
+        }
+        assert_eq!(finds(&table, &["\0xadd"]), None);
+        assert_eq!(finds(&table, &["xlen"]), Some("xlen"));
+        assert_eq!(finds(&table, &["xgroup", "create"]), Some("xgroup|create"));
+        assert_eq!(finds(&table, &["xgroup", "xlen"]), None);
+        assert_eq!(finds(&table, &["xlenxlenxlen"]), None);
     }
 
     #[test]

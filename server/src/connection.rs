@@ -47,6 +47,7 @@ pub(crate) async fn serve<R>(
         is_runnable: false,
         verdict: Verdict::Open,
         has_ended: false,
+        is_last_sent: false,
     };
     connection.apply(limits);
     std::future::poll_fn(|cx| connection.poll(cx)).await;
@@ -66,6 +67,8 @@ struct Connection<R> {
     verdict: Verdict,
     /// The client will send nothing more.
     has_ended: bool,
+    /// The verdict is `Closing`, and all that the client is to be sent was handed to the link.
+    is_last_sent: bool,
 }
 
 /// Removes the client when its connection ends, however it ends.
@@ -108,9 +111,8 @@ enum Turn {
 impl<R: AsyncRead + Unpin> Connection<R> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.link.register(cx.waker());
-        if self.verdict == Verdict::Waiting {
-            // Woken, perhaps because the wait is over.
-            self.ask_whether_waiting(&[]);
+        if self.verdict == Verdict::Waiting && self.link.was_called() {
+            self.take_backlog();
         }
         for _ in 0..STEPS_PER_TURN {
             if self.link.is_killed() {
@@ -136,6 +138,10 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     /// client may well send all its commands before it reads the first reply.
     fn step(&mut self, cx: &mut Context<'_>, is_flushed: bool) -> Turn {
         if self.verdict == Verdict::Closing {
+            if !std::mem::replace(&mut self.is_last_sent, true) {
+                self.guard.engine.send_to(self.guard.id);
+                return Turn::Next;
+            }
             return if is_flushed { Turn::End } else { Turn::Sleep };
         }
         if self.verdict == Verdict::Open && self.is_runnable {
@@ -182,9 +188,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             if bytes.is_empty() {
                 return Poll::Ready(Ok(0));
             }
-            if self.verdict == Verdict::Waiting {
-                self.ask_whether_waiting(bytes);
-            } else if self.head == self.input.len() {
+            if self.head == self.input.len() {
                 let used = self.run(bytes, batch, bytes.len());
                 self.keep(&bytes[used..]);
             } else {
@@ -246,6 +250,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             limits,
         } = executed;
         self.verdict = verdict;
+        let was_authenticated = self.limits.authenticated;
         if let Some(limits) = limits {
             self.apply(limits);
         }
@@ -255,8 +260,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             self.is_runnable = false;
             return input.len();
         }
-        if count < batch.len() {
-            // It stopped early: what is left is found again.
+        if count < batch.len() || self.limits.authenticated != was_authenticated {
+            // It stopped early, or may send more from now on: what is left is found again.
             self.decoder.reset();
             self.is_runnable = true;
             return batch.input_bytes(count);
@@ -284,10 +289,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
     }
 
-    /// Gives the engine what was read, which keeps it as long as the command waits.
-    fn ask_whether_waiting(&mut self, received: &[u8]) {
-        let engine = &self.guard.engine;
-        let (verdict, backlog) = engine.on_input_while_waiting(self.guard.id, received);
+    /// Takes back what was read while a command waited, if none does any more.
+    fn take_backlog(&mut self) {
+        let (verdict, backlog) = self.guard.engine.take_backlog(self.guard.id);
         self.go_on(verdict, backlog);
     }
 

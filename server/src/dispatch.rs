@@ -14,6 +14,7 @@ use crate::client::ReplyMode;
 use crate::command_log::CallBytes;
 use crate::command_table::Lookup;
 use crate::error::ClientError;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
 use crate::error::ScriptError;
@@ -60,12 +61,19 @@ pub(crate) fn execute(
             ran: None,
         };
     }
-    let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
+    let admitted = admit(state, id, request);
+    let client = state.clients.at(id);
+    if !client.out.is_empty() {
+        // What it has to forget before its command runs.
+        out.append(&mut client.out);
+    }
+    let start = out.len();
+    let mut reply = ReplyWriter::new(out, client.version);
     state.reply_start = reply.mark();
     let mut ran = None;
-    let step = match admit(state, id, request) {
+    let step = match admitted {
         Ok(Admitted::Run(spec)) => {
             ran = Some(spec);
             run(state, id, spec, request, now, &mut reply)
@@ -89,12 +97,16 @@ pub(crate) fn execute(
             Step::Done
         }
         Err((spec, error)) => {
+            // Who is sent to another node was not executed, and is not shown.
+            let is_sent_on = matches!(error, CommandError::Cluster(_));
             let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            let ends_transaction = ends_transaction.filter(|_| !is_sent_on);
             refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
             if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
+                reply.raw(&std::mem::take(&mut state.shown));
             }
             Step::Done
         }
@@ -119,8 +131,11 @@ fn refuse(
     error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let ends_transaction = spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+    if ends_transaction {
         state.discard(id);
+    }
+    let error = if ends_transaction && !matches!(error, CommandError::Cluster(_)) {
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
         ClientError::ExecAbortedBecause(reason).into()
@@ -148,6 +163,14 @@ pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Ve
     }
     if client.tracking.is_some() {
         tracking::end_choice(client);
+    }
+    // It holds for the next command, or for a whole transaction.
+    let is_said_now = |spec: &Spec| spec.name == "asking";
+    if client.asking
+        && client.transaction.is_none()
+        && !client.last_command.is_some_and(is_said_now)
+    {
+        client.asking = false;
     }
     append_deferred(state, id, out);
 }
@@ -178,10 +201,12 @@ pub(crate) fn run(
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
+    state.store.set_from_script(false);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
-    let bytes_before = state.store.bytes();
+    // Of the commands that are fast none changes others and not this one.
+    let bytes_before = state.store.bytes_of(db);
     let mut call = Call {
         state,
         id,
@@ -205,20 +230,29 @@ pub(crate) fn run(
     if state.store.has_changes() {
         state.publish_events();
     }
-    note_read(state, id, spec, request);
-    if !state.monitors.is_empty() {
-        state.show_to_monitors(id, spec, request, now);
+    if state.caches.clients() > 0 {
+        note_read(state, id, spec, request);
+    }
+    if !state.shown.is_empty() {
+        // The call of a script and what the script called.
+        reply.insert_raw(mark, &std::mem::take(&mut state.shown));
     }
     if step == Step::Done {
         state.stats.on_call(spec);
-        state.clients.at(id).commands += 1;
+        let client = state.clients.at(id);
+        client.commands += 1;
         let bytes = CallBytes {
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
+            pushed: client.pushed_bytes + state.deferred.len(),
         };
         state.touched_bytes =
-            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
+            bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes_of(db));
         state.log_if_large(id, spec, request, now, bytes);
+    }
+    if !state.monitors.is_empty() {
+        state.show_to_monitors(id, spec, request, now);
+        reply.raw(&std::mem::take(&mut state.shown));
     }
     step
 }
@@ -245,6 +279,7 @@ pub(crate) fn run_in_script(
     reply: &mut ReplyWriter<'_>,
 ) {
     crate::panic::set_command(spec.name);
+    state.store.set_from_script(true);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
     let db = state.clients.at(id).db;
@@ -273,10 +308,11 @@ pub(crate) fn run_in_script(
         let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
-    // What a script asks for was not sent.
+    // What a script asks for was not sent, and its caller is another.
     let bytes = CallBytes {
         request: 0,
         reply: reply.bytes_since(mark),
+        pushed: 0,
     };
     state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
@@ -327,6 +363,13 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         && client.version == Version::Resp2
         && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
+    if state.cluster.is_some() {
+        let routed = state.route(id, spec, flags, request);
+        routed.map_err(|error| (Some(spec), error.into()))?;
+        if flags.has(Flags::WRITE) && state.is_on_replica(id) {
+            return refuse(ClusterError::ReadOnly.into());
+        }
+    }
     let memory_max = state.config.settings().maxmemory_bytes;
     if memory_max > 0
         && state
@@ -334,6 +377,9 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
             .is_some_and(|used| used > memory_max)
     {
         return refuse(CommandError::OutOfMemory);
+    }
+    if state.caches.clients() > 0 {
+        state.forget_keys(Some(id));
     }
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());
@@ -349,7 +395,7 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         Some(Hold::All) => true,
         Some(Hold::Writes) => flags.has(Flags::WRITE | Flags::MAY_REPLICATE),
     };
-    if is_held && !is_monitor {
+    if is_held && !is_monitor && !spec.flags.has(Flags::DOUBLE) {
         return Ok(Admitted::Hold);
     }
     if in_multi && !spec.flags.has(Flags::UNQUEUED) {

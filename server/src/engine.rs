@@ -25,10 +25,13 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::clock::Clock;
-use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
+use crate::double::hooks::DoubleHooks;
+use crate::double::hooks::Hooks;
+use crate::double::hooks::NoHooks;
 use crate::input::InputLimits;
+use crate::link::Link;
 use crate::script::Loan;
 use crate::serve;
 use crate::spec::Spec;
@@ -42,6 +45,8 @@ pub struct Engine {
     loan: Arc<Loan>,
     /// Told when a deadline comes before the one that the timer waits for.
     pub(crate) earlier_deadline: Notify,
+    /// Told when output waits for the end of the turn.
+    pub(crate) has_output: Notify,
     /// Told when the server is to end.
     pub(crate) ending: Notify,
 }
@@ -56,6 +61,15 @@ pub(crate) enum Verdict {
     Waiting,
     /// Send what is queued, then close.
     Closing,
+}
+
+/// When clients are sent what is written for them.
+#[derive(Clone, Copy, Debug)]
+enum Sending {
+    /// As soon as the lock is released.
+    AtOnce,
+    /// When all who are ready have had their turn, unless it is urgent.
+    AtTurnEnd,
 }
 
 /// What came of a batch.
@@ -101,6 +115,7 @@ impl Engine {
             loan: state.scripts.loan(),
             state: Mutex::new(state),
             earlier_deadline: Notify::new(),
+            has_output: Notify::new(),
             ending: Notify::new(),
         }
     }
@@ -133,12 +148,17 @@ impl Engine {
         }
     }
 
-    /// Runs `act` on the state, and whatever follows from it.
+    /// Runs `act` on the state, and whatever follows from it. When it returns, what clients are to be
+    /// sent by that has been written, to however many.
     ///
     /// # Panics
     ///
     /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
+        self.with_sending(Sending::AtOnce, act)
+    }
+
+    fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
@@ -154,7 +174,7 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        self.release(guard, None, now, deadline);
+        self.release(guard, None, sending, now, deadline);
         result
     }
 
@@ -164,7 +184,7 @@ impl Engine {
         refuse: impl FnOnce(&State) -> Option<&'static str>,
         make: impl FnOnce(ClientId, Now) -> Client,
     ) -> Result<(ClientId, InputLimits), &'static str> {
-        self.with(|state, now| {
+        self.with_sending(Sending::AtTurnEnd, |state, now| {
             if let Some(refusal) = refuse(state) {
                 state.stats.rejected_connections += 1;
                 return Err(refusal);
@@ -181,30 +201,13 @@ impl Engine {
 
     /// Removes a client, whatever it was doing.
     pub(crate) fn disconnect(&self, id: ClientId) {
-        self.with(|state, _| state.remove_client(id));
+        self.with_sending(Sending::AtTurnEnd, |state, _| state.remove_client(id));
     }
 
-    /// Takes what a client sent while its command waits, and says whether it still does. If not, gives
-    /// back all that was taken and not executed.
-    ///
-    /// If it still waits, the connection is woken once there is something to give back.
-    pub(crate) fn on_input_while_waiting(&self, id: ClientId, bytes: &[u8]) -> (Verdict, Vec<u8>) {
-        self.with(|state, now| {
-            state.stats.on_read(bytes.len());
-            let Some(client) = state.clients.get_mut(id) else {
-                return GONE;
-            };
-            if !bytes.is_empty() {
-                client.active_at = now.mono;
-                client.bytes_in += bytes.len() as u64;
-                client.backlog.extend_from_slice(bytes);
-            }
-            let waiting = client.backlog.len();
-            client.input_bytes = waiting;
-            if state.limit_input(id, waiting) {
-                return GONE;
-            }
-            take_back(state.clients.at(id))
+    /// Gives back what a client sent while its command waited and what was not executed, unless it waits.
+    pub(crate) fn take_backlog(&self, id: ClientId) -> (Verdict, Vec<u8>) {
+        self.with_sending(Sending::AtTurnEnd, |state, _| {
+            state.clients.get_mut(id).map_or(GONE, take_back)
         })
     }
 
@@ -260,8 +263,11 @@ impl Engine {
                 next = Some(now.mono + BUSY_LOOK);
                 return;
             }
+            state.release_due(now);
+            state.stats.on_cycle(0);
             serve::expire(state, now);
             state.upkeep(now.mono);
+            state.forget_keys_in_time(now.mono);
             serve::settle(state, now);
             self.run_resumed(state, now);
             next = state.next_deadline(now);
@@ -269,7 +275,23 @@ impl Engine {
         next
     }
 
-    /// Executes the requests of `batch` from the first on, and flushes what they caused.
+    /// Sends what waits for a client, which is about to be closed.
+    pub(crate) fn send_to(&self, id: ClientId) {
+        self.with(|state, _| state.touch(id));
+    }
+
+    /// Sends a slice of the output that waits. Whether more is left.
+    pub(crate) fn send_slice(&self, links: &mut Vec<Arc<Link>>) -> bool {
+        let mut guard = self.lock();
+        let now = self.clock.now();
+        let has_more = guard.hand_over_slice(now, links);
+        drop(guard);
+        links.drain(..).for_each(|link| link.flush());
+        has_more
+    }
+
+    /// Executes the requests of `batch` from the first on. What clients are to hear by that is sent when the
+    /// turn ends, or now if it is urgent.
     ///
     /// A panic leaves the data in doubt: it is reported, and the engine refuses all that follows.
     pub(crate) fn execute(
@@ -294,7 +316,7 @@ impl Engine {
                 state.on_fault(id)
             }
         };
-        self.release(guard, Some(id), now, deadline);
+        self.release(guard, Some(id), Sending::AtTurnEnd, now, deadline);
         executed
     }
 
@@ -320,6 +342,11 @@ impl Engine {
         };
         client.active_at = now.mono;
         client.bytes_in += received as u64;
+        match Verdict::of(client) {
+            Verdict::Waiting => return state.take_input(id, input),
+            Verdict::Open if !client.backlog.is_empty() => return state.take_input(id, input),
+            Verdict::Open | Verdict::Closing => {}
+        }
         if received > 0 && state.limit_input(id, input.len()) {
             return Executed::GONE;
         }
@@ -331,7 +358,13 @@ impl Engine {
         let verdict = Verdict::of(client);
         client.out = std::mem::take(&mut replies.out);
         let has_replied = !client.out.is_empty();
+        if has_replied {
+            state.outbox.add_reply(client);
+        }
         let rest = &input[batch.input_bytes(count)..];
+        client.is_amid_input = verdict == Verdict::Open
+            && !rest.is_empty()
+            && (count < batch.len() || limits.batch().are_reached(batch));
         if verdict == Verdict::Waiting {
             client.set_backlog(rest);
         } else {
@@ -346,9 +379,25 @@ impl Engine {
         }
     }
 
+    /// Runs commands, as [`Self::run_batch_with`] says, with what a test double has around them.
+    pub(crate) fn run_batch(
+        &self,
+        state: &mut State,
+        id: ClientId,
+        input: &[u8],
+        batch: &Batch,
+        now: Now,
+        replies: &mut Replies,
+    ) -> Option<usize> {
+        match state.double {
+            None => self.run_batch_with::<NoHooks>(state, id, input, batch, now, replies),
+            Some(_) => self.run_batch_with::<DoubleHooks>(state, id, input, batch, now, replies),
+        }
+    }
+
     /// Runs commands until one waits, the client is to be closed, or the batch is at its end or has
     /// replied enough. Says how many are done with, or nothing if the client was ended.
-    pub(crate) fn run_batch(
+    fn run_batch_with<H: Hooks>(
         &self,
         state: &mut State,
         id: ClientId,
@@ -362,6 +411,7 @@ impl Engine {
         *out = std::mem::take(&mut client.out);
         *whole = out.len();
         let mut verdict = Verdict::of(client);
+        let was_authenticated = client.authenticated;
         let mut count = 0;
         let mut since_clock = 0;
         state.timing.begin();
@@ -374,8 +424,7 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
-            let Outcome { ran, step } =
-                dispatch::execute(state, id, request, request_bytes, now, out);
+            let Outcome { ran, step } = H::execute(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
@@ -392,12 +441,20 @@ impl Engine {
             let client = state.clients.get_mut(id)?;
             out.append(&mut client.out);
             *whole = out.len();
+            if step == Step::Done {
+                client.pushed_bytes = 0;
+            }
             verdict = Verdict::of(client);
+            if client.authenticated != was_authenticated {
+                // It may send more from now on, which the rest is to be decoded by.
+                break;
+            }
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
+        state.stats.on_cycle(count);
         Some(count)
     }
 
@@ -411,41 +468,53 @@ impl Engine {
         (now, micros)
     }
 
-    /// Releases the lock, and does what must not be done under it: sends replies, and tells those who
-    /// wait for a deadline before `deadline` or for the end.
+    /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
+    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
     fn release(
         &self,
         mut guard: Locked<'_>,
         caller: Option<ClientId>,
+        sending: Sending,
         now: Now,
         deadline: Option<Instant>,
     ) {
-        if guard.caches.is_observing() {
-            guard.settle_caches();
+        if guard.double.is_some() {
+            guard.check_watches(now);
+            self.run_resumed(&mut guard, now);
         }
-        let links = guard.collect(now);
-        let own = caller.and_then(|id| guard.hand_over(id, now));
+        if guard.caches.is_observing() {
+            let client = caller.and_then(|id| guard.clients.get(id));
+            let is_amid_input = client.is_some_and(|client| client.is_amid_input);
+            guard.settle_caches(is_amid_input, now.mono);
+        }
+        let mut links = Vec::new();
+        match sending {
+            Sending::AtTurnEnd => guard.hand_over_urgent(now, &mut links),
+            Sending::AtOnce => guard.hand_over_all(now, &mut links),
+        }
+        let wants_telling = guard.outbox.wants_telling();
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let cluster = guard.cluster.as_mut();
+        let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
+        let parked = guard.parked.len();
+        if let Some(double) = &mut guard.double {
+            double.on_released(parked);
+        }
         drop(guard);
-        // Few are written to at once, before the caller, since they have waited longer. Where there are
-        // many, more may come for them before their tasks have their turn, and one write then sends it all.
-        // What time has done is written when this returns, to however many.
-        let are_few = caller.is_none() || links.len() <= WRITTEN_AT_ONCE_MAX;
-        if are_few {
-            links.iter().for_each(|link| link.flush());
+        if wants_telling {
+            self.has_output.notify_one();
         }
-        if let Some(link) = own {
-            link.flush();
-        }
-        if !are_few {
-            links.iter().for_each(|link| link.wake());
-        }
+        links.iter().for_each(|link| link.flush());
         if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
             self.earlier_deadline.notify_one();
         }
         if is_ending {
             self.ending.notify_one();
+        }
+        for other in others {
+            // It looks for what is new by itself.
+            other.with(|_, _| ());
         }
     }
 }
@@ -488,9 +557,6 @@ fn take_back(client: &mut Client) -> (Verdict, Vec<u8>) {
     }
 }
 
-/// To how many others than the caller a batch writes itself: enough for those who wait, as a rule.
-const WRITTEN_AT_ONCE_MAX: usize = 16;
-
 /// The replies to a batch while it is executed.
 #[derive(Default)]
 pub(crate) struct Replies {
@@ -510,6 +576,24 @@ impl Replies {
 }
 
 impl State {
+    /// Keeps what a client sends while its command waits, or before it has taken back what it sent then.
+    /// Its connection is called once it is to take all of that.
+    fn take_input(&mut self, id: ClientId, input: &[u8]) -> Executed {
+        let client = self.clients.at(id);
+        client.backlog.extend_from_slice(input);
+        let waiting = client.backlog.len();
+        client.input_bytes = waiting;
+        if self.limit_input(id, waiting) {
+            return Executed::GONE;
+        }
+        Executed {
+            count: 0,
+            verdict: Verdict::Waiting,
+            has_replied: false,
+            limits: Some(InputLimits::of(self, id)),
+        }
+    }
+
     /// A command panicked, now or earlier: its data is in doubt, so nothing is answered any more.
     pub(crate) fn on_fault(&mut self, id: ClientId) -> Executed {
         let text = format!("ERR {}", self.note_fault());
@@ -542,6 +626,7 @@ impl State {
         if !self.is_active_expiry_off {
             self.expire_slice(now);
         }
+        self.store.pack_slice();
         if self.stats.rates.is_due(now.mono) {
             self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
             let totals = self.stats.totals(now.mono);

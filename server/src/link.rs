@@ -28,6 +28,9 @@ pub(crate) trait Outlet: Send {
 
     /// Writes what fits, or arranges for the task to be woken once something does.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Makes the end of the socket look like a break of the connection.
+    fn break_off(&mut self) {}
 }
 
 /// One client's outgoing queue, and how to wake its connection's task.
@@ -40,6 +43,7 @@ pub(crate) struct Link {
     waker: Mutex<Option<Waker>>,
     /// The socket failed; nothing more is queued.
     broken: AtomicBool,
+    called: AtomicBool,
     closing: AtomicBool,
     killed: AtomicBool,
 }
@@ -79,6 +83,7 @@ impl Link {
             waiting: AtomicUsize::new(0),
             waker: Mutex::new(None),
             broken: AtomicBool::new(false),
+            called: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             killed: AtomicBool::new(false),
         }
@@ -118,6 +123,9 @@ impl Link {
 
     /// Writes everything, for the connection's task. An error means that the socket is gone.
     pub(crate) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.waiting() == 0 && !self.broken.load(Ordering::Acquire) {
+            return Poll::Ready(Ok(()));
+        }
         let mut sink = self.sink.lock();
         let turn = self.write(&mut sink, |outlet, bytes| {
             match outlet.poll_write(cx, bytes) {
@@ -153,6 +161,17 @@ impl Link {
         }
     }
 
+    /// Makes the connection's task ask for what the engine has for it.
+    pub(crate) fn call(&self) {
+        self.called.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether [`Self::call`] was called since the last time.
+    pub(crate) fn was_called(&self) -> bool {
+        self.called.load(Ordering::Acquire) && self.called.swap(false, Ordering::AcqRel)
+    }
+
     /// Ends the connection once what was read is answered and the answers have left.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Release);
@@ -168,6 +187,12 @@ impl Link {
     pub(crate) fn kill(&self) {
         self.killed.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// Ends the connection as one that breaks: the other side is told so, where the socket can.
+    pub(crate) fn reset(&self) {
+        self.sink.lock().outlet.break_off();
+        self.kill();
     }
 
     /// Whether [`Self::kill`] was called.
@@ -196,7 +221,11 @@ impl Link {
                 Ok(count) if count > 0 => {
                     written += count;
                     sink.head += count;
-                    self.waiting.fetch_sub(count, Ordering::AcqRel);
+                    if self.waiting.fetch_sub(count, Ordering::AcqRel) == count {
+                        // Whoever hands over more from now on flushes, too.
+                        sink.clear();
+                        return Turn::Done;
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Full,
@@ -223,11 +252,18 @@ impl Sink {
 
     /// Takes all that was handed over. Whether there was anything.
     fn refill(&mut self, pending: &Mutex<Chunks>) -> bool {
-        self.head = 0;
-        self.queue.clear();
-        self.queue.shrink_to(IDLE_BYTES_MAX);
+        self.clear();
         pending.lock().take(&mut self.queue);
         !self.queue.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.head = 0;
+        self.queue.clear();
+        if self.queue.capacity() > IDLE_BYTES_MAX {
+            // Cheaper than to make it smaller.
+            self.queue = Vec::new();
+        }
     }
 }
 

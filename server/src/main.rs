@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tailrace_server::Builder;
+use tailrace_server::Cluster;
 use tailrace_server::Config;
 use tailrace_server::Server;
 use tailrace_server::config::Start;
@@ -12,8 +13,10 @@ use tailrace_server::panic;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
 
+use self::parent::Parent;
 use self::supervisor::Supervisor;
 
+mod parent;
 mod startup;
 mod supervisor;
 
@@ -21,6 +24,7 @@ mod supervisor;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let parent = Parent::now();
     panic::report_and_abort();
     let started = Config::from_args(std::env::args_os().skip(1), std::io::stdin());
     let config = match started {
@@ -32,7 +36,7 @@ fn main() -> ExitCode {
         }
         Err(error) => return fail(&error),
     };
-    match run(config) {
+    match run(config, parent) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&*error),
     }
@@ -43,7 +47,7 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
+fn run(mut config: Config, parent: Parent) -> Result<(), Box<dyn std::error::Error>> {
     startup::change_dir(config.settings())?;
     let set_log_level = startup::log_to(config.settings())?;
     startup::raise_open_files(&mut config);
@@ -56,7 +60,7 @@ fn run(mut config: Config) -> Result<(), Box<dyn std::error::Error>> {
     let builder = Server::builder()
         .supervised_by(supervisor.name())
         .on_log_level(set_log_level);
-    let served = serve(config, builder, &supervisor);
+    let served = serve(config, builder, &supervisor, parent);
     if is_background && let Err(error) = &served {
         // Nobody sees what it says on its way out.
         tracing::error!("{error}");
@@ -68,8 +72,11 @@ fn serve(
     config: Config,
     builder: Builder,
     supervisor: &Supervisor,
+    parent: Parent,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let has_log_file = !config.settings().logfile.is_empty();
+    let is_double = config.settings().testdouble;
+    let wishes = config.settings().parent.clone();
     let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.settings().threads)
@@ -80,17 +87,22 @@ fn serve(
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let server = builder.config(config).start().await?;
-        let ready = ready(&server);
+        let server = Cluster::start(builder.config(config)).await?;
+        let ready = match is_double {
+            true => parent::describe(&server),
+            false => ready(&server),
+        };
+        parent::announce(&wishes, &ready)?;
         announce(&ready);
         supervisor.on_ready();
         if has_log_file {
             tracing::info!("{ready}");
         }
         let why = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-            () = server.ended() => "SHUTDOWN",
+            _ = terminate.recv() => "SIGTERM".to_owned(),
+            _ = interrupt.recv() => "SIGINT".to_owned(),
+            () = server.ended() => "SHUTDOWN".to_owned(),
+            why = parent.until_unneeded(wishes, &server) => why,
             () = give_memory_back() => unreachable!("this goes on for as long as the server runs"),
         };
         tracing::info!("{why}: answering what was read, then ending");
@@ -117,7 +129,7 @@ async fn give_memory_back() {
 const GIVES_BACK_EVERY: Duration = Duration::from_secs(1);
 
 /// One line that a test can wait for.
-fn ready(server: &Server) -> String {
+fn ready(server: &Cluster) -> String {
     let mut addresses: Vec<String> = server.addrs().iter().map(ToString::to_string).collect();
     addresses.extend(server.unix_path().map(str::to_owned));
     format!(

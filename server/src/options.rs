@@ -127,10 +127,22 @@ impl<'a> CommandLine<'a> {
         if is_empty_save {
             words.push(Vec::new());
         }
+        let is_switch = SWITCHES.iter().any(|switch| name_is(&words, switch));
+        let is_switched_on = is_bare && is_switch && !is_followed;
+        if is_switched_on {
+            words.push(b"yes".to_vec());
+        }
         self.directives.push(words);
-        Ok(is_bare && !is_empty_save)
+        Ok(is_bare && !is_empty_save && !is_switched_on)
     }
 }
+
+fn name_is(words: &[Vec<u8>], name: &str) -> bool {
+    words[0].eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// Directives of our own that mean `yes` where nothing follows.
+const SWITCHES: &[&str] = &["testdouble", "exit-with-parent"];
 
 fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
@@ -160,5 +172,18 @@ Examples:
        echo 'maxmemory 128mb' | tailrace -
 
 Tailrace's own directives:
-       threads 1..128            threads that serve sockets (1)
-       compat valkey|redis       which server to follow where the two differ (valkey)";
+       threads 1..128            threads that serve sockets (1; with several nodes one for each, up to the cores)
+       nodes 1..1000             nodes of a cluster in this process, each with its port from --port on (1)
+       replicas 0..8             replicas of each of them (0)
+       cluster-topology FILE     the nodes of a cluster of several processes: id, address and slots of each
+       compat valkey|redis       which server to follow where the two differ (valkey)
+       testdouble                a server in the hands of a test: it knows TESTDOUBLE (try TD HELP), and its
+                                 first line is JSON that says where it listens
+       clock real|frozen[:UNIX-MS]|auto[:CLIENTS]
+                                 how the clock of a test double goes at first (real)
+       seed N                    what chance starts from
+       ready-file PATH           where to write the first line, too, once the server listens
+       ready-fd N                an open descriptor to write it to
+       listen-fd N               an open descriptor of a bound socket to listen on, instead of a port
+       exit-with-parent          end when the parent process ends
+       idle-exit SECONDS         end when there was no client for so long";

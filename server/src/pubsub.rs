@@ -1,5 +1,6 @@
 //! Who listens to which channel and pattern, and how they hear of it.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -203,6 +204,14 @@ impl State {
         }
     }
 
+    /// As [`Self::publish`], to the clients of all nodes of a cluster. Only those of this engine are counted.
+    pub(crate) fn publish_to_all(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+        if let Some(cluster) = &mut self.cluster {
+            cluster.send(channel, message);
+        }
+        self.publish(channel, message)
+    }
+
     /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
     /// subscription that matches, the channel's own first.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {
@@ -239,16 +248,17 @@ impl State {
         receivers
     }
 
-    /// Pushes the same to all of `clients`, written once in each dialect.
+    /// Pushes the same to all of `clients`, written once in each dialect that is among theirs.
     fn push_to_all(&mut self, clients: &[ClientId], parts: &[&[u8]]) -> u64 {
-        let (old, new) = (
-            encoded(parts, Version::Resp2),
-            encoded(parts, Version::Resp3),
-        );
+        let (old, new) = (OnceCell::new(), OnceCell::new());
         for &id in clients {
-            self.push(id, |reply| match reply.version() {
-                Version::Resp2 => reply.raw(&old),
-                Version::Resp3 => reply.raw(&new),
+            self.push(id, |reply| {
+                let version = reply.version();
+                let place = match version {
+                    Version::Resp2 => &old,
+                    Version::Resp3 => &new,
+                };
+                reply.raw(place.get_or_init(|| encoded(parts, version)));
             });
         }
         clients.len() as u64
@@ -256,7 +266,8 @@ impl State {
 }
 
 fn encoded(parts: &[&[u8]], version: Version) -> Vec<u8> {
-    let mut out = Vec::new();
+    let bytes: usize = parts.iter().map(|part| part.len() + HEADER_BYTES_MAX).sum();
+    let mut out = Vec::with_capacity(bytes + HEADER_BYTES_MAX);
     let mut writer = ReplyWriter::new(&mut out, version);
     writer.push(parts.len());
     for part in parts {
@@ -264,3 +275,6 @@ fn encoded(parts: &[&[u8]], version: Version) -> Vec<u8> {
     }
     out
 }
+
+/// More than a header takes, with the line end behind what it is for.
+const HEADER_BYTES_MAX: usize = 32;

@@ -11,6 +11,11 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use rustix::process::PidfdFlags;
+use rustix::process::PidfdGetfdFlags;
+use rustix::process::getpid;
+use rustix::process::pidfd_getfd;
+use rustix::process::pidfd_open;
 use socket2::Domain;
 use socket2::Protocol;
 use socket2::Socket;
@@ -36,6 +41,10 @@ pub(crate) fn bind(settings: &Settings) -> Result<Sockets, StartError> {
         tcp: Vec::new(),
         unix: None,
     };
+    if let Some(fd) = settings.parent.listen_fd {
+        (sockets.port, sockets.tcp) = take_bound(fd, settings.tcp_backlog)?;
+        return Ok(sockets);
+    }
     for _ in 0..PORT_ATTEMPTS {
         match bind_tcp(settings, settings.port) {
             Err(StartError::Listen { source, .. })
@@ -96,6 +105,32 @@ impl Sockets {
         }
         Ok((listening, path))
     }
+}
+
+/// Takes a socket that the parent of this process bound and left open. Clients that connected to it
+/// already are waiting.
+fn take_bound(fd: u64, backlog: i32) -> Result<(u16, Vec<TcpListener>), StartError> {
+    let failed = |source: io::Error| StartError::Listen {
+        address: format!("descriptor {fd}"),
+        source,
+    };
+    let listener = duplicate(fd).and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        socket.listen(backlog)?;
+        Ok(TcpListener::from(socket))
+    });
+    let listener = listener.map_err(failed)?;
+    let port = listener.local_addr().map_err(failed)?.port();
+    Ok((port, vec![listener]))
+}
+
+/// Another descriptor of the same socket, which is owned: of the number alone nobody knows whether it is
+/// in use.
+fn duplicate(fd: u64) -> io::Result<Socket> {
+    let fd = i32::try_from(fd).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let this = pidfd_open(getpid(), PidfdFlags::empty())?;
+    let owned = pidfd_getfd(this, fd, PidfdGetfdFlags::empty())?;
+    Ok(Socket::from(owned))
 }
 
 /// What `INFO` says of TCP, where the first `count` addresses are listened on.

@@ -213,9 +213,10 @@ impl Flags {
     pub const RUNS_QUEUE: Self = Self(1 << 23);
     /// Runs a script, which may say what it does. Not listed.
     pub const RUNS_SCRIPT: Self = Self(1 << 24);
-
     /// Makes the server keep more for the client, which Redis refuses when memory is used up. Not listed.
-    pub const GROWS_CLIENT: Self = Self(1 << 24);
+    pub const GROWS_CLIENT: Self = Self(1 << 25);
+    /// Belongs to the test double, which nothing holds back. Not listed.
+    pub const DOUBLE: Self = Self(1 << 26);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[

@@ -13,6 +13,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
+use tailrace_storage::UnixMillis;
 use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
@@ -21,13 +22,17 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::Clients;
 use crate::clock::Clock;
+use crate::cluster::Membership;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
+use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
-use crate::link::Link;
 use crate::listening::Listening;
+use crate::migration::Launch;
+use crate::migration::Migration;
+use crate::outbox::Outbox;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -38,6 +43,7 @@ use crate::spec::Spec;
 use crate::stats::Stats;
 use crate::timing::Timing;
 use crate::tracking::Caches;
+use crate::transaction::Transaction;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
@@ -66,6 +72,8 @@ pub struct State {
     pub monitors: Vec<ClientId>,
     /// Who may have cached which key.
     pub caches: Caches,
+    /// The memory of a transaction that is over.
+    pub(crate) spare_transaction: Option<Box<Transaction>>,
     /// Who watches which key.
     pub watch_list: WatchList,
     /// Who waits for which key.
@@ -92,8 +100,10 @@ pub struct State {
     pub(crate) caller: Option<ClientId>,
     /// Pushes for the caller, to follow the reply of its command.
     pub(crate) deferred: Vec<u8>,
-    /// Clients whose `out` is to be handed to their links.
-    touched: Vec<ClientId>,
+    /// What the caller sees of its own command as a monitor, to stand where the command is in its replies.
+    pub(crate) shown: Vec<u8>,
+    /// Whose `out` is to be handed to their links, and when.
+    pub(crate) outbox: Outbox,
     /// When idle clients, and those that do not read, are to be looked at.
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
@@ -110,10 +120,18 @@ pub struct State {
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
     pub(crate) touched_bytes: usize,
+    /// The cluster that this is part of, if it is.
+    pub(crate) cluster: Option<Box<Membership>>,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
+    /// The keys that are on their way to another server.
+    pub(crate) migration: Option<Migration>,
+    /// What carries them.
+    pub(crate) launch_migration: Option<Launch>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
+    /// What a test holds, if this is a test double.
+    pub(crate) double: Option<Box<Double>>,
     /// When the log last said that a client speaks HTTP.
     pub(crate) warned_of_http_at: Option<Instant>,
 }
@@ -146,7 +164,7 @@ impl State {
         Self {
             store,
             clients: Clients::default(),
-            commands: CommandTable::new(config.renames()),
+            commands: CommandTable::new(config.renames(), config.settings().testdouble),
             config,
             info,
             stats: Stats::default(),
@@ -156,6 +174,7 @@ impl State {
             pubsub: PubSub::default(),
             monitors: Vec::new(),
             caches: Caches::default(),
+            spare_transaction: None,
             watch_list: WatchList::default(),
             waits: WaitList::default(),
             parked: HashMap::new(),
@@ -169,7 +188,8 @@ impl State {
             peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
-            touched: Vec::new(),
+            shown: Vec::new(),
+            outbox: Outbox::default(),
             upkeep_at: None,
             changes: Vec::new(),
             published: 0,
@@ -178,8 +198,12 @@ impl State {
             request_bytes: 0,
             reply_start: Mark::default(),
             touched_bytes: 0,
+            cluster: None,
             listening: None,
+            migration: None,
+            launch_migration: None,
             set_log_level: None,
+            double: None,
             warned_of_http_at: None,
         }
     }
@@ -198,6 +222,7 @@ impl State {
         store.node_limits = NodeLimits {
             bytes_max: settings.stream_node_max_bytes,
             entries_max: settings.stream_node_max_entries,
+            packs: settings.stream_packing,
         };
         store.string_bytes_max = settings.proto_max_bulk_len;
         store.is_importing = settings.import_mode;
@@ -216,6 +241,9 @@ impl State {
         self.settle_times();
         self.stats.by_command.set_keeps_durations(keeps_durations);
         let settings = self.config.settings();
+        if let Some(cluster) = &mut self.cluster {
+            cluster.configure(&settings.cluster, settings.availability_zone.as_deref());
+        }
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }
@@ -252,18 +280,10 @@ impl State {
             write(&mut ReplyWriter::new(&mut self.deferred, version));
             return;
         }
+        let before = client.out.len();
         write(&mut ReplyWriter::new(&mut client.out, version));
-        self.touch(to);
-    }
-
-    /// Notes that a client's `out` is to be handed to its link.
-    pub(crate) fn touch(&mut self, id: ClientId) {
-        if let Some(client) = self.clients.get_mut(id)
-            && !client.touched
-        {
-            client.touched = true;
-            self.touched.push(id);
-        }
+        client.pushed_bytes += client.out.len() - before;
+        self.outbox.add_message(client);
     }
 
     /// Ends a client's connection at once: what it waits for and replies that have not left are lost.
@@ -281,6 +301,9 @@ impl State {
         } else if client.gated {
             self.gate.forget(id);
         }
+        if let Some(double) = &mut self.double {
+            double.held.forget(id);
+        }
         self.discard(id);
         self.unsubscribe_all(id);
         self.stop_tracking(id);
@@ -288,34 +311,6 @@ impl State {
         let client = self.clients.remove(id)?;
         tracing::debug!("{client} left");
         Some(client)
-    }
-
-    /// Hands the replies of all touched clients to their links. The links are to be flushed once
-    /// the lock is released.
-    pub(crate) fn collect(&mut self, now: Now) -> Vec<Arc<Link>> {
-        let mut touched = std::mem::take(&mut self.touched);
-        let links = touched
-            .drain(..)
-            .filter_map(|id| self.hand_over(id, now))
-            .collect();
-        self.touched = touched;
-        links
-    }
-
-    /// Hands a client's replies to its link, and ends a client that lets too many of them wait.
-    pub(crate) fn hand_over(&mut self, id: ClientId, now: Now) -> Option<Arc<Link>> {
-        let client = self.clients.get_mut(id)?;
-        client.touched = false;
-        if client.out.is_empty() {
-            return Some(Arc::clone(&client.link));
-        }
-        client.active_at = now.mono;
-        client.bytes_out += client.out.len() as u64;
-        self.stats.on_write(client.out.len());
-        let link = Arc::clone(&client.link);
-        let waiting = link.enqueue(&mut client.out);
-        self.limit_output(id, waiting, now.mono);
-        Some(link)
     }
 
     /// The memory that this server takes now, which may be the most so far.
@@ -337,15 +332,17 @@ impl State {
             true => None,
             false => self.store.next_expiry(),
         };
-        let expiry = next_expiry.map(|at| {
+        let by_wall = |at: UnixMillis| {
             let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
             Instant(now.mono.0.saturating_add(micros))
-        });
+        };
         [
-            expiry,
-            self.remembers_too_many_keys().then_some(now.mono),
+            next_expiry.map(by_wall),
+            self.store.next_packing().map(by_wall),
+            self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
+            self.next_release(),
             self.upkeep_at,
         ]
         .into_iter()

@@ -1,7 +1,6 @@
 //! The task that wakes the engine when a deadline comes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -14,19 +13,19 @@ pub(crate) async fn run(engine: Arc<Engine>) {
         // Listened for before the look at what is due, so that a move during the look counts.
         let moved = moves.as_deref().map(Notify::notified);
         let next = engine.on_time();
-        let due = async {
-            match (moved, next) {
-                (Some(moved), _) => moved.await,
-                (None, Some(next)) => {
-                    let micros = next.0.saturating_sub(engine.clock().now().mono.0);
-                    tokio::time::sleep(Duration::from_micros(micros)).await;
-                }
-                (None, None) => std::future::pending().await,
-            }
-        };
+        let sleep = next.and_then(|next| engine.clock().real_time_until(next));
         tokio::select! {
             () = engine.earlier_deadline.notified() => {}
-            () = due => {}
+            () = wait_for(moved) => {}
+            () = wait_for(sleep.map(tokio::time::sleep)) => {}
         }
+    }
+}
+
+/// Waits for what may come, for ever if there is no such thing.
+async fn wait_for(event: Option<impl Future<Output = ()>>) {
+    match event {
+        Some(event) => event.await,
+        None => std::future::pending().await,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::OwnedRequests;
 use tailrace_protocol::Request;
 use tailrace_storage::Event;
 
@@ -14,8 +14,9 @@ use crate::state::State;
 /// The commands queued since `MULTI`.
 #[derive(Debug, Default)]
 pub struct Transaction {
-    /// In the order in which they were sent.
-    pub queue: Vec<(&'static Spec, OwnedRequest)>,
+    specs: Vec<&'static Spec>,
+    /// As many as there are `specs`.
+    requests: OwnedRequests,
     /// A command was refused, so `EXEC` will refuse.
     pub aborted: bool,
     /// The flags of all queued commands together.
@@ -26,11 +27,26 @@ pub struct Transaction {
 
 impl Transaction {
     /// Queues a command, which does what `flags` say.
-    pub fn push(&mut self, spec: &'static Spec, flags: Flags, request: OwnedRequest) {
+    pub fn push(&mut self, spec: &'static Spec, flags: Flags, request: Request<'_>) {
         self.flags = self.flags | flags;
-        let request_args = request.as_request();
-        self.bytes += request_args.byte_len() + request_args.len() * size_of::<usize>();
-        self.queue.push((spec, request));
+        self.bytes += request.byte_len() + request.len() * size_of::<usize>();
+        self.specs.push(spec);
+        self.requests.push(request);
+    }
+
+    /// How many commands are queued.
+    pub fn len(&self) -> usize {
+        self.specs.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// The commands in the order in which they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Spec, Request<'_>)> {
+        self.specs.iter().copied().zip(self.requests.iter())
     }
 
     /// Drops what was queued, as it will not be executed.
@@ -40,7 +56,25 @@ impl Transaction {
             ..Self::default()
         };
     }
+
+    /// Makes room for another transaction of what this one took, unless that is much.
+    fn emptied(mut self: Box<Self>) -> Option<Box<Self>> {
+        if self.requests.heap_bytes() > SPARE_BYTES_MAX {
+            return None;
+        }
+        self.specs.clear();
+        self.requests.clear();
+        *self = Self {
+            specs: std::mem::take(&mut self.specs),
+            requests: std::mem::take(&mut self.requests),
+            ..Self::default()
+        };
+        Some(self)
+    }
 }
+
+/// What is kept of a transaction that is over, for the next one.
+const SPARE_BYTES_MAX: usize = 16 * 1_024;
 
 /// The keys that one client watches.
 #[derive(Debug, Default)]
@@ -97,6 +131,19 @@ impl WatchList {
 }
 
 impl State {
+    /// Lets a client queue commands from now on.
+    pub(crate) fn begin_transaction(&mut self, id: ClientId) {
+        let transaction = self.spare_transaction.take().unwrap_or_default();
+        let client = self.clients.at(id);
+        client.has_transacted = true;
+        client.transaction = Some(transaction);
+    }
+
+    /// Takes back the memory of a transaction that is over.
+    pub(crate) fn end_transaction(&mut self, transaction: Box<Transaction>) {
+        self.spare_transaction = transaction.emptied();
+    }
+
     /// Lets a client's next `EXEC` depend on a key.
     pub(crate) fn watch(&mut self, id: ClientId, db: usize, key: &[u8]) {
         let client = self.clients.at(id);
@@ -160,6 +207,16 @@ impl State {
         }
     }
 
+    /// Notes that a key came into being, which breaks nothing, but that it goes does from now on.
+    pub(crate) fn note_watched(&mut self, db: usize, key: &[u8]) {
+        for id in self.watch_list.watchers(db, key).to_vec() {
+            let keys = &mut self.clients.at(id).watches.keys;
+            if let Some(was_alive) = keys.get_mut(&(db, Box::from(key))) {
+                *was_alive = true;
+            }
+        }
+    }
+
     /// Queues a command of a client that is in a transaction, unless that will not be executed anyway.
     pub(crate) fn queue(
         &mut self,
@@ -174,7 +231,7 @@ impl State {
             && !transaction.aborted
             && !is_broken
         {
-            transaction.push(spec, flags, request.to_owned());
+            transaction.push(spec, flags, request);
         }
     }
 

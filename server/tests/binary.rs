@@ -231,3 +231,44 @@ fn many_find_ports_at_once() {
         assert_eq!(ask(&mut server.client(), "PING"), "+PONG");
     }
 }
+
+#[test]
+fn a_test_double_says_in_json_where_it_listens() {
+    let path = std::env::temp_dir().join(format!("tailrace-ready-{}", std::process::id()));
+    let file = path.to_str().unwrap();
+    let server = Process::start(&["--port", "0", "--testdouble", "--ready-file", file]);
+    let written = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    // The file is there before the line is.
+    assert_eq!(written, server.ready);
+    let ready: serde_json::Value = serde_json::from_str(&server.ready).unwrap();
+    assert_eq!(ready["pid"], server.child.id());
+    let addr = format!("127.0.0.1:{}", ready["port"]);
+    assert_eq!(ready["url"], format!("redis://{addr}"));
+    let mut client = BufReader::new(TcpStream::connect(addr).unwrap());
+    assert_eq!(ask(&mut client, "TD CLOCK FREEZE 5"), ":5");
+}
+
+#[test]
+fn it_ends_when_its_parent_does() {
+    // The shell starts it in the background, says which process it is, and ends.
+    let binary = env!("CARGO_BIN_EXE_tailrace");
+    let script = format!("{binary} --port 0 --exit-with-parent & read line; kill -9 $$");
+    let mut parent = Command::new("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(parent.stdout.take().unwrap());
+    let mut ready = String::new();
+    stdout.read_line(&mut ready).unwrap();
+    assert!(ready.contains("Ready"), "{ready}");
+    drop(parent.stdin.take());
+    parent.wait().unwrap();
+    // It holds the other end of the pipe for as long as it lives.
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}

@@ -1,5 +1,7 @@
 //! The entries of a stream, in the order of their IDs: a run of nodes, of which only the last one grows.
 
+mod restore;
+
 use std::collections::VecDeque;
 
 use crate::entry::Entry;
@@ -27,6 +29,8 @@ pub struct Log {
     lost_at_end: bool,
     /// Whether IDs went back, so that what was lost may lie anywhere.
     stepped_back: bool,
+    /// A node was closed that may be packed, since somebody asked.
+    has_closed: bool,
 }
 
 /// A node in its place.
@@ -47,6 +51,7 @@ impl Log {
             node_bytes: 0,
             lost_at_end: false,
             stepped_back: false,
+            has_closed: false,
         }
     }
 
@@ -72,7 +77,7 @@ impl Log {
             .back()
             .is_none_or(|slot| slot.node.is_full(text_bytes, limits))
         {
-            self.open_node(id);
+            self.open_node(id, limits.packs);
         }
         let slot = self.nodes.back_mut().expect("a node was opened");
         if self.lost_at_end {
@@ -102,12 +107,13 @@ impl Log {
         }
     }
 
-    fn open_node(&mut self, base: StreamId) {
+    fn open_node(&mut self, base: StreamId, packs: bool) {
         let buffers = match self.nodes.back_mut() {
             Some(slot) => {
                 let bytes_before = slot.node.bytes();
                 let buffers = slot.node.close();
                 self.node_bytes = self.node_bytes - bytes_before + slot.node.bytes();
+                self.has_closed |= packs && slot.node.may_pack();
                 buffers
             }
             None => Buffers::default(),
@@ -116,9 +122,30 @@ impl Log {
         node.losses.before = std::mem::take(&mut self.lost_at_end);
         self.node_bytes += node.bytes();
         self.nodes.push_back(Slot { base, node });
-        if let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
+        if packs && let Some(index) = self.nodes.len().checked_sub(1 + PLAIN_NODES) {
             self.pack(index);
         }
+    }
+
+    /// Whether a node was closed that may be packed, since this was last asked.
+    #[inline]
+    pub(crate) fn take_closed(&mut self) -> bool {
+        std::mem::take(&mut self.has_closed)
+    }
+
+    /// Packs at most `nodes_max` of the newest nodes that no entry is added to any more, and returns whether there are
+    /// more of them. Those that are not among the newest were seen to when entries were added.
+    pub(crate) fn pack_closed(&mut self, nodes_max: usize) -> bool {
+        let closed = self.nodes.len().saturating_sub(1);
+        let oldest = closed.saturating_sub(PLAIN_NODES);
+        let unseen = |slot: &&Slot| !slot.node.was_looked_at();
+        let count = self.nodes.range(oldest..closed).rev().take_while(unseen);
+        let first = closed - count.count();
+        let end = closed.min(first + nodes_max);
+        for index in first..end {
+            self.pack(index);
+        }
+        end < closed
     }
 
     /// Packs a node that is not among the newest any more.
@@ -304,6 +331,36 @@ impl Log {
         }
     }
 
+    /// As [`Log::seek`], and faster if it is this position, as who goes on where they stopped expect.
+    pub(crate) fn seek_from(&self, known: Position, id: StreamId) -> Position {
+        if self.is_place_of(known, id) {
+            known
+        } else {
+            self.seek(id)
+        }
+    }
+
+    /// Whether the entries before this position have IDs below this one, and those from it on have not.
+    fn is_place_of(&self, position: Position, id: StreamId) -> bool {
+        let Some(node) = self.node(position.node) else {
+            let is_end = position == Position::start_of(self.nodes.len());
+            return is_end && self.last_slot_id().is_none_or(|last| last < id);
+        };
+        let (at, slots) = (position.slot, node.slots());
+        let is_behind = match at.checked_sub(1) {
+            Some(before) => before < slots && node.id(before) < id,
+            None => position.node == 0 || self.nodes[position.node - 1].node.last() < id,
+        };
+        let is_ahead = match at < slots {
+            true => node.id(at) >= id,
+            false => self
+                .nodes
+                .get(position.node + 1)
+                .is_none_or(|next| next.base >= id),
+        };
+        is_behind && is_ahead
+    }
+
     /// Returns the first node that ends at this ID or after it.
     fn node_of(&self, id: StreamId) -> usize {
         // Most look for what is newer than everything.
@@ -338,7 +395,7 @@ impl Log {
 
     /// Returns the greatest ID of the last node, deleted or not.
     #[inline]
-    fn last_slot_id(&self) -> Option<StreamId> {
+    pub(crate) fn last_slot_id(&self) -> Option<StreamId> {
         self.nodes.back().map(|slot| slot.node.last())
     }
 
@@ -378,9 +435,9 @@ impl Clone for Log {
     }
 }
 
-/// How many of the newest nodes are left as they are beside the one that grows: they are read most, by those who follow
-/// a stream, and a stream that is kept short never pays for packing.
-const PLAIN_NODES: usize = if cfg!(test) { 1 } else { 128 };
+/// How many of the newest nodes are left as they are, beside the one that grows, while a stream is busy: they are read
+/// most, by those who follow it, and a stream that is kept short never pays for packing.
+const PLAIN_NODES: usize = if cfg!(test) { 2 } else { 128 };
 
 /// Room for nodes that a log keeps when it shrinks.
 const SLOTS_KEPT: usize = 16;

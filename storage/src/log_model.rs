@@ -340,6 +340,7 @@ fn limits() -> impl Strategy<Value = NodeLimits> {
     (bytes_max, entries_max).prop_map(|(bytes_max, entries_max)| NodeLimits {
         bytes_max,
         entries_max,
+        packs: true,
     })
 }
 

@@ -12,14 +12,17 @@
 //! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one. Once no
 //! more entries are to come, long values are packed; see `pack.rs`.
 
+mod listpack;
 mod packing;
 
 use self::packing::Packing;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
+use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
@@ -27,13 +30,15 @@ use crate::offsets::Offsets;
 use crate::search::guess;
 use crate::search::partition_point_near;
 
-/// When a node is full. Zero means no limit.
+/// When a node is full, and what happens then. Zero means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLimits {
     /// Bytes of a node in the reference's encoding.
     pub bytes_max: usize,
     /// Entries of a node, deleted ones included.
     pub entries_max: usize,
+    /// Whether long values are packed once their node is full.
+    pub packs: bool,
 }
 
 impl Default for NodeLimits {
@@ -41,6 +46,7 @@ impl Default for NodeLimits {
         Self {
             bytes_max: 4_096,
             entries_max: 100,
+            packs: true,
         }
     }
 }
@@ -70,6 +76,10 @@ pub(crate) struct Node {
     dead_bytes: u32,
     /// Bytes of all that was ever added in the reference's encoding, but for the two counts in front.
     listpack_bytes: u32,
+    /// Whether it was tried to pack this node.
+    was_looked_at: bool,
+    /// Whether some values are in pieces.
+    has_pieces: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -99,6 +109,8 @@ impl Node {
             first_live: 0,
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
+            was_looked_at: false,
+            has_pieces: false,
             losses: Losses::default(),
         }
     }
@@ -129,10 +141,20 @@ impl Node {
             text_bytes + parts * fields::OVERHEAD_MAX + EntryHead::BYTES_MAX + COUNT_BYTES_MAX,
         );
         if self.added == 0 {
-            self.put_shared_names(fields.clone());
+            self.put_shared_names(fields.clone().step_by(2));
         }
-        let same_names =
-            parts == 2 * self.name_count as usize && fields::have_names(fields.clone(), &self.data);
+        self.append_entry(id, fields);
+    }
+
+    /// Adds an entry behind the names that are shared.
+    #[inline]
+    fn append_entry<'a>(
+        &mut self,
+        id: StreamId,
+        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) {
+        let same_names = fields.len() == 2 * self.name_count as usize
+            && fields::have_names(fields.clone(), &self.data);
         let start = self.data.len();
         self.offsets.push(start);
         EntryHead::new(self.base, id, same_names).put(&mut self.data);
@@ -147,10 +169,10 @@ impl Node {
         self.live += 1;
     }
 
-    fn put_shared_names<'a>(&mut self, fields: impl ExactSizeIterator<Item = &'a [u8]>) {
-        let count = fields.len() / 2;
+    fn put_shared_names<'a>(&mut self, names: impl ExactSizeIterator<Item = &'a [u8]>) {
+        let count = names.len();
         let mut listpack_bytes = listpack_size::count(count) + listpack_size::count(0);
-        for name in fields.step_by(2) {
+        for name in names {
             listpack_bytes += fields::put(&mut self.data, name);
         }
         self.name_count = short(count);
@@ -246,9 +268,19 @@ impl Node {
         self.losses.unmarked = true;
     }
 
+    /// Whether it was tried to pack this node, so that no more is to be won.
+    pub(crate) const fn was_looked_at(&self) -> bool {
+        self.was_looked_at
+    }
+
+    /// Whether the values are long enough that something may be won.
+    pub(crate) fn may_pack(&self) -> bool {
+        !self.was_looked_at && Packing::may_win(self)
+    }
+
     /// Packs the values of entries that have the first one's names, if much is won by it.
     pub(crate) fn pack(&mut self) {
-        if self.templates_at.is_some() {
+        if std::mem::replace(&mut self.was_looked_at, true) {
             return;
         }
         let Some(packed) = Packing::of(self) else {
@@ -256,16 +288,21 @@ impl Node {
         };
         self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
+        self.has_pieces = packed.has_pieces;
         self.data = packed.data;
         self.offsets = packed.offsets;
     }
 
-    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    /// Returns the values that others may be packed by or the same as.
     #[inline]
-    fn templates(&self) -> &[u8] {
+    fn templates(&self) -> Templates<'_> {
         match self.templates_at {
-            Some(at) => &self.data[at.get() as usize..],
-            None => &[],
+            Some(at) => Templates {
+                bytes: &self.data[at.get() as usize..],
+                len: self.offsets.start(0) - at.get() as usize,
+                has_pieces: self.has_pieces,
+            },
+            None => Templates::NONE,
         }
     }
 
@@ -312,7 +349,7 @@ impl Node {
     }
 
     /// Counts the live entries among some of the slots.
-    pub(crate) fn live_among(&self, slots: std::ops::Range<usize>) -> usize {
+    pub(crate) fn live_among(&self, slots: Range<usize>) -> usize {
         if self.live() == self.slots() {
             slots.len()
         } else {
@@ -334,40 +371,83 @@ impl Node {
             .id(self.base)
     }
 
+    /// Returns the ID of an entry unless it is deleted.
+    #[inline]
+    pub(crate) fn live_id(&self, index: usize) -> Option<StreamId> {
+        let (head, _) = EntryHead::take(&self.data[self.offsets.start(index)..]);
+        (!head.is_deleted()).then(|| head.id(self.base))
+    }
+
     #[inline]
     pub(crate) fn is_deleted(&self, index: usize) -> bool {
         EntryHead::has_deleted_mark(self.data[self.offsets.start(index)])
     }
 
     /// Returns an entry unless it is deleted.
-    #[inline]
+    // Who walks over entries needs a part of each only.
+    #[inline(always)]
     pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
-        let span = self.offsets.span(index, self.data.len());
-        let (head, len) = EntryHead::take(&self.data[span.start..]);
-        if head.is_deleted() {
-            return None;
+        let (head, entry) = self.slot(index);
+        (!head.is_deleted()).then_some(entry)
+    }
+
+    /// Gives entries that are not deleted to `act`, `count_max` at most, and returns how many those were.
+    #[inline]
+    pub(crate) fn each<'a>(
+        &'a self,
+        slots: Range<usize>,
+        count_max: usize,
+        act: &mut impl FnMut(&Entry<'a>),
+    ) -> usize {
+        let templates = self.templates();
+        let mut count = 0;
+        for index in slots {
+            if count == count_max {
+                break;
+            }
+            let span = self.offsets.span(index, self.data.len());
+            let (head, entry) = self.lying_at(span, templates);
+            if !head.is_deleted() {
+                act(&entry);
+                count += 1;
+            }
         }
+        count
+    }
+
+    /// Returns an entry, deleted or not, and what stands before its fields.
+    #[inline(always)]
+    fn slot(&self, index: usize) -> (EntryHead, Entry<'_>) {
+        let span = self.offsets.span(index, self.data.len());
+        self.lying_at(span, self.templates())
+    }
+
+    #[inline(always)]
+    fn lying_at<'a>(
+        &'a self,
+        span: Range<usize>,
+        templates: Templates<'a>,
+    ) -> (EntryHead, Entry<'a>) {
+        let (head, len) = EntryHead::take(&self.data[span.start..]);
         let id = head.id(self.base);
-        let body = &self.data[span.start + len..span.end];
+        let body_at = span.start + len;
+        let body = &self.data[body_at..];
+        let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
-            return Some(Entry::sharing_names(
-                id,
-                &self.data,
-                self.templates(),
-                count,
-                body,
-            ));
+            let entry = Entry::sharing_names(id, &self.data, templates, count, body, body_bytes);
+            return (head, entry);
         }
         let (number, body) = body.split_first().expect("a set's number is there");
         let shared = self.names.as_ref().zip(number.checked_sub(1));
-        Some(match shared {
+        let entry = match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body)
+                Entry::sharing_names(id, names, Templates::NONE, count, body, body_bytes)
             }
-            None => Entry::with_names(id, body),
-        })
+            None => Entry::with_names(id, body, body_bytes),
+        };
+        (head, entry)
     }
 
     /// Whether an entry with an ID from `from` to `to` may have left. Never false when one did.

@@ -6,13 +6,20 @@
 
 mod bits;
 mod keys;
+mod packing;
+mod payload;
 mod relocate;
+mod slots;
 mod streams;
 mod strings;
 mod waiting;
 
+use self::packing::Unpacked;
+
 pub use self::keys::{KeyFacts, Stored};
+pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
+pub use self::slots::{MovedKey, SlotStep};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };
@@ -42,7 +49,10 @@ pub struct Store {
     rng: Rng,
     stats: Stats,
     settings: Settings,
+    /// Streams whose closed nodes are to be packed.
+    unpacked: Unpacked,
     no_touch: bool,
+    keeps_texts: bool,
     expiry_paused: bool,
     sees_due: bool,
 }
@@ -63,10 +73,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            node_limits: NodeLimits {
-                bytes_max: 4_096,
-                entries_max: 100,
-            },
+            node_limits: NodeLimits::default(),
             string_bytes_max: 512 * 1_024 * 1_024,
             is_importing: false,
             compat: Compat::Valkey,
@@ -74,7 +81,7 @@ impl Default for Settings {
     }
 }
 
-/// What is counted about lookups.
+/// What is counted about lookups, and about what comes from elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Reads that found their key.
@@ -85,6 +92,8 @@ pub struct Stats {
     pub expired: u64,
     /// Those of them that nobody had asked for.
     pub expired_unasked: u64,
+    /// Nodes of payloads that were looked at.
+    pub payload_nodes: u64,
 }
 
 impl Store {
@@ -100,7 +109,9 @@ impl Store {
             rng: Rng::from_seed(seed),
             stats: Stats::default(),
             settings,
+            unpacked: Unpacked::default(),
             no_touch: false,
+            keeps_texts: false,
             expiry_paused: false,
             sees_due: false,
         }
@@ -114,6 +125,12 @@ impl Store {
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
     pub const fn set_no_touch(&mut self, no_touch: bool) {
         self.no_touch = no_touch;
+    }
+
+    /// Sets whether what follows comes from a script. What Valkey is given by one to set stays text, even if it reads
+    /// like a number, which shows in OBJECT ENCODING.
+    pub const fn set_from_script(&mut self, is_from_script: bool) {
+        self.keeps_texts = is_from_script && matches!(self.settings.compat, Compat::Valkey);
     }
 
     /// Sets whether keys that are due stay, although they read as missing (CLIENT PAUSE).
@@ -204,6 +221,13 @@ impl Store {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.keyspaces.iter().map(Keyspace::bytes).sum()
+    }
+
+    /// Returns the memory that the keys and values of one database take.
+    #[inline]
+    #[must_use]
+    pub fn bytes_of(&self, db: usize) -> usize {
+        self.keyspaces[db].bytes()
     }
 
     /// Returns the value of a key as a reading command sees it: this is counted, and says so if it is in vain.

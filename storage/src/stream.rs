@@ -4,6 +4,7 @@
 //! `claim.rs` and `autoclaim.rs`, and how far they are behind in `lag.rs`.
 
 mod groups;
+mod restore;
 mod set_id;
 
 use std::collections::BTreeMap;
@@ -88,6 +89,16 @@ impl Stream {
         self.last_id = id;
         self.entries_added = self.entries_added.saturating_add(1);
         Ok(id)
+    }
+
+    /// Whether a node was closed that may be packed, since this was last asked.
+    pub(crate) fn take_closed(&mut self) -> bool {
+        self.log.take_closed()
+    }
+
+    /// Packs some of the nodes that were closed; see [`Log::pack_closed`].
+    pub(crate) fn pack_closed(&mut self, nodes_max: usize) -> bool {
+        self.log.pack_closed(nodes_max)
     }
 
     /// Deletes entries and returns how many there were. Groups that have them pending keep them so

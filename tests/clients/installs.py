@@ -16,18 +16,30 @@ ROOT = HERE.parent.parent
 CACHE = pathlib.Path(os.environ.get("TAILRACE_CLIENTS_CACHE", HERE / ".cache")).resolve()
 
 
+_PYTHON = "{}.{}".format(*sys.version_info)
+_PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--no-warn-script-location"]
+_PIP += ["--root-user-action=ignore", "--disable-pip-version-check"]
+
+
 class InstallFailed(SystemExit):
     """Ends the program with the installer's own words, unless it is caught."""
 
 
 def python_package(*requirements):
     """A folder for PYTHONPATH with exactly these requirements, such as "redis==8.1.0"."""
-    python = "{}.{}".format(*sys.version_info)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-warn-script-location"]
-    pip += ["--root-user-action=ignore", "--disable-pip-version-check"]
     return _once(
-        f"python-{python}-{'-'.join(requirements)}",
-        lambda folder: _run([*pip, "--target", folder, *requirements]),
+        f"python-{_PYTHON}-{'-'.join(requirements)}",
+        lambda folder: _run([*_PIP, "--target", folder, *requirements]),
+    )
+
+
+def python_requirements(name):
+    """A folder for PYTHONPATH with exactly what python/NAME.txt lists."""
+    requirements = HERE / "python" / f"{name}.txt"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]
+    return _once(
+        f"python-{_PYTHON}-{name}-{digest}",
+        lambda folder: _run([*_PIP, "--no-deps", "--target", folder, "-r", requirements]),
     )
 
 
@@ -58,10 +70,23 @@ def rust_binary(package, name, profile="dev"):
 def redis_cli():
     """The path of redis-cli, from Debian's redis-tools."""
     if not shutil.which("redis-cli"):
-        apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0"]
-        _run([*apt, "update"])
-        _run([*apt, "install", "-y", "--no-install-recommends", "redis-tools"])
+        _debian("redis-tools")
     return pathlib.Path(shutil.which("redis-cli"))
+
+
+def ruby():
+    """The path of a Ruby that has redis-rb, from Debian's ruby-redis."""
+    found = shutil.which("ruby")
+    command = [found, "-e", "require 'redis'"]
+    if not found or subprocess.run(command, capture_output=True).returncode:
+        _debian("ruby-redis")
+    return pathlib.Path(shutil.which("ruby"))
+
+
+def _debian(package):
+    apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0"]
+    _run([*apt, "update"])
+    _run([*apt, "install", "-y", "--no-install-recommends", package])
 
 
 def _once(name, install):

@@ -3,7 +3,7 @@
 use crate::workloads::Target;
 
 /// Writes a figure with three digits and a letter for its size: `3.41 M`, `980 k`, `0.52`.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (value, letter) = match value.abs() {
         size if size >= 999.5e6 => (value / 1e9, " G"),
         size if size >= 999.5e3 => (value / 1e6, " M"),
@@ -43,13 +43,13 @@ pub(super) fn percent(part: f64) -> String {
 }
 
 /// Writes nanoseconds as microseconds.
-pub(super) fn micros(nanos: u64) -> String {
+pub(crate) fn micros(nanos: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     short(nanos as f64 / 1e3)
 }
 
 /// Writes bytes as mebibytes.
-pub(super) fn mebibytes(bytes: u64) -> String {
+pub(crate) fn mebibytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     short(bytes as f64 / f64::from(1_u32 << 20))
 }

@@ -16,6 +16,7 @@ pub(super) fn render(results: &Results) -> String {
         "subject": results.subject,
         "against": results.against,
         "machine": results.machine,
+        "date": results.date,
         "scale": results.scale,
         "workloads": rows,
     });
@@ -34,6 +35,8 @@ fn row(row: &Row) -> Value {
         "target_is_met": row.is_met(),
         "subject": series(&row.subject),
         "against": series(&row.against),
+        "floor": row.floor.as_ref().map(series),
+        "part_of_floor": row.part_of_floor(),
     })
 }
 

@@ -39,11 +39,13 @@ pub(crate) fn line(row: &Row) -> String {
 /// Tells everything: what each server did, then at what cost.
 pub(crate) fn table(results: &Results) -> String {
     format!(
-        "\n{} against {}\n{}\n\n{}{SPREAD}\n{}{LOAD}",
+        "\n{} against {}\n{}, {}\n\n{}{SPREAD}{}\n{}{LOAD}",
         results.subject,
         results.against,
+        results.date,
         results.machine,
         figures(results),
+        if has_floor(results) { FLOOR } else { "" },
         costs(results)
     )
 }
@@ -54,13 +56,22 @@ spread: from the least to the greatest of the runs, as a part of the median
 target: how many times better Tailrace is to be, or the figure that it is to reach
 ";
 
+/// What the columns mean that are there with a floor only.
+const FLOOR: &str = "\
+floor: a server that only parses commands and answers constants; of it: how close Tailrace comes to that
+";
+
 /// When a figure says less about the server than about the load.
 const LOAD: &str = "\
 load cores: kept busy by the clients; where they are not below the server's cores, clients were the slower side
 ";
 
+fn has_floor(results: &Results) -> bool {
+    results.rows.iter().any(|row| row.floor.is_some())
+}
+
 fn figures(results: &Results) -> String {
-    let mut rows = vec![cells([
+    let mut head = cells([
         "median of the runs",
         "unit",
         &results.subject,
@@ -72,11 +83,15 @@ fn figures(results: &Results) -> String {
         "most",
         "target",
         "met",
-    ])];
+    ]);
+    if has_floor(results) {
+        head.extend(cells(["floor", "of it"]));
+    }
+    let mut rows = vec![head];
     for row in &results.rows {
         let (subject, against) = (row.subject.value(), row.against.value());
         let ratio = row.ratio();
-        rows.push(cells([
+        let mut line = cells([
             row.facts.name,
             row.facts.unit.name,
             &short(subject.median),
@@ -88,7 +103,13 @@ fn figures(results: &Results) -> String {
             &times(ratio.max),
             &target(row.facts.target),
             if row.is_met() { "yes" } else { "no" },
-        ]));
+        ]);
+        if has_floor(results) {
+            let floor = row.floor.as_ref().map(|floor| short(floor.value().median));
+            line.push(floor.unwrap_or_else(unknown));
+            line.push(row.part_of_floor().map_or_else(unknown, percent));
+        }
+        rows.push(line);
     }
     aligned(rows, 2)
 }
@@ -110,13 +131,15 @@ fn costs(results: &Results) -> String {
     for row in results.rows.iter().filter(has_requests) {
         rows.push(cost(row.facts.name, &results.subject, &row.subject));
         rows.push(cost("", &results.against, &row.against));
+        if let Some(floor) = &row.floor {
+            rows.push(cost("", "floor", floor));
+        }
     }
     aligned(rows, 2)
 }
 
 fn cost(name: &str, server: &str, series: &Series) -> Vec<String> {
     let latency = series.latency();
-    let unknown = || "-".to_owned();
     let at = |quantile| {
         if latency.is_empty() {
             return unknown();
@@ -135,6 +158,10 @@ fn cost(name: &str, server: &str, series: &Series) -> Vec<String> {
         &series.load_cores().map_or_else(unknown, short),
         &series.memory_bytes().map_or_else(unknown, mebibytes),
     ])
+}
+
+fn unknown() -> String {
+    "-".to_owned()
 }
 
 fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
@@ -165,26 +192,22 @@ fn aligned(rows: Vec<Vec<String>>, left: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::tests::results;
     use crate::results::tests::row;
+    use crate::results::tests::series;
     use crate::workloads::Unit;
 
     #[test]
     fn a_table_tells_who_did_what() {
-        let results = Results {
-            subject: "Tailrace 0.1.0".to_owned(),
-            against: "Valkey 9".to_owned(),
-            machine: "a machine".to_owned(),
-            scale: 1.0,
-            rows: vec![row(
-                Unit::rate("entries/s"),
-                &[3e6, 2e6, 4e6],
-                &[1e6, 1e6, 1e6],
-            )],
-        };
+        let rows = vec![row(
+            Unit::rate("entries/s"),
+            &[3e6, 2e6, 4e6],
+            &[1e6, 1e6, 1e6],
+        )];
 
         let expected = "
 Tailrace 0.1.0 against Valkey 9
-a machine
+2026-11-29, a machine
 
 median of the runs  unit       Tailrace 0.1.0  spread  Valkey 9  spread  times better  least   most  target  met
 add/p16             entries/s          3.00 M    67 %    1.00 M     0 %         3.00×  2.00×  4.00×   2.50×  yes
@@ -196,6 +219,26 @@ add/p16      Tailrace 0.1.0  1.50  1.50   1.50  1.50       1.00        0.50     
              Valkey 9        1.50  1.50   1.50  1.50       1.00        0.50        0.25             -
 load cores: kept busy by the clients; where they are not below the server's cores, clients were the slower side
 ";
-        assert_eq!(table(&results), expected);
+        assert_eq!(table(&results(rows)), expected);
+    }
+
+    #[test]
+    fn a_floor_is_two_columns_and_a_line() {
+        let rate = Unit::rate("entries/s");
+        let mut with = row(rate, &[3e6], &[1e6]);
+        with.floor = Some(series(&[4e6]));
+        let mut without = row(rate, &[3e6], &[1e6]);
+        without.facts.name = "start";
+
+        let table = table(&results(vec![with, without]));
+
+        let line = |name| table.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(
+            line("median of the runs").ends_with("met   floor  of it"),
+            "{table}"
+        );
+        assert!(line("add/p16").ends_with("yes  4.00 M   75 %"), "{table}");
+        assert!(line("start").ends_with("yes       -      -"), "{table}");
+        assert_eq!(table.matches("             floor  ").count(), 1, "{table}");
     }
 }

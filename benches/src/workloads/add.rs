@@ -121,6 +121,10 @@ impl Workload for Add {
         self.facts
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn measure(&self, site: &mut Site<'_>) -> Result<Sample, Fault> {
         let each = u64::from(self.adds);
         let times = site.amount(ENTRIES).div_ceil(each * u64::from(CONNECTIONS));

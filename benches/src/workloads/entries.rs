@@ -9,7 +9,7 @@ use crate::resp::push_command;
 /// Appends a command that adds an entry to a stream; `options` end with its ID.
 ///
 /// `series` and `number` make its values differ from those of others.
-pub(super) fn push_add(out: &mut Vec<u8>, key: &[u8], options: &[&[u8]], series: u16, number: u64) {
+pub(crate) fn push_add(out: &mut Vec<u8>, key: &[u8], options: &[&[u8]], series: u16, number: u64) {
     let device = format!("device-{series:03}/sensor-x");
     let reading = format!("{number:010} kilowatt");
     let fields: [&[u8]; 4] = [b"device", device.as_bytes(), b"reading", reading.as_bytes()];
@@ -127,7 +127,7 @@ pub(super) fn consumer(number: u64) -> String {
 }
 
 /// The group that all consumers are in.
-pub(super) const GROUP: &[u8] = b"workers";
+pub(crate) const GROUP: &[u8] = b"workers";
 
 /// How many consumers have what [`deliver`] lets them have.
 pub(super) const CONSUMERS: u64 = 10;

@@ -67,6 +67,10 @@ impl Workload for Group {
         self.facts
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
         fill(site, site.amount(self.entries))?;
         create_group(site)
@@ -81,18 +85,29 @@ impl Workload for Group {
     }
 }
 
-/// A consumer that goes on until there is nothing new to read.
-struct Consumer {
+/// A consumer of [`GROUP`]: reads new entries, and acknowledges them with its next read.
+pub(crate) struct Consumer {
     /// The command that reads, ready to be sent.
     read: Vec<u8>,
     /// The next request: what was read is acknowledged, and more is asked for.
     request: Vec<u8>,
     /// How many entries the request acknowledges.
     acknowledged: usize,
+    /// Whether it asks again when there was nothing to read.
+    is_endless: bool,
     finished: bool,
 }
 
 impl Consumer {
+    /// One that goes on for as long as it may.
+    pub(crate) fn endless(number: u64, count: u32) -> Self {
+        Self {
+            is_endless: true,
+            ..Self::new(number, count)
+        }
+    }
+
+    /// One that goes on until there is nothing new to read.
     fn new(number: u64, count: u32) -> Self {
         let mut read = Vec::new();
         push_command(
@@ -113,6 +128,7 @@ impl Consumer {
             request: read.clone(),
             read,
             acknowledged: 0,
+            is_endless: false,
             finished: false,
         }
     }
@@ -128,7 +144,8 @@ impl Consumer {
             entries = reply.array()?.unwrap_or(0);
         }
         if entries == 0 {
-            self.finished = true;
+            self.finished = !self.is_endless;
+            self.request.extend_from_slice(&self.read);
             return Ok(());
         }
         push_header(&mut self.request, 3 + entries);

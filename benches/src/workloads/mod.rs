@@ -22,9 +22,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+pub(crate) use self::entries::GROUP;
+pub(crate) use self::entries::push_add;
 pub(crate) use self::facts::Facts;
 pub(crate) use self::facts::Target;
 pub(crate) use self::facts::Unit;
+pub(crate) use self::group::Consumer;
 use crate::clock;
 use crate::control::Control;
 use crate::fault::Fault;
@@ -91,6 +94,11 @@ pub(crate) trait Workload: Sync {
 
     /// Whether it runs only if it is asked for by name: it is not about how fast a server is.
     fn is_asked_for(&self) -> bool {
+        false
+    }
+
+    /// Whether a server that only parses can do it: its replies are constants.
+    fn has_floor(&self) -> bool {
         false
     }
 

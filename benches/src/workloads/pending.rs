@@ -98,6 +98,10 @@ impl Workload for Pending {
         self.facts
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
         let entries = entries(site);
         fill(site, entries)?;

@@ -85,6 +85,7 @@ impl Workload for Publish {
 /// Subscribes and listens.
 struct Subscriber {
     request: Vec<u8>,
+    message: Vec<u8>,
     /// Replies to come that are no messages.
     confirmations: u64,
 }
@@ -93,8 +94,12 @@ impl Subscriber {
     fn new() -> Self {
         let mut request = Vec::new();
         push_command(&mut request, &[b"SUBSCRIBE", CHANNEL]);
+        let mut message = Vec::new();
+        // In RESP2 a message has the form of a command.
+        push_command(&mut message, &[b"message", CHANNEL, MESSAGE]);
         Self {
             request,
+            message,
             confirmations: 1,
         }
     }
@@ -115,6 +120,10 @@ impl Talker for Subscriber {
 
     fn on_replies(&mut self, _replies: &[u8]) -> Result<u64, Fault> {
         Ok(0)
+    }
+
+    fn message(&self) -> &[u8] {
+        &self.message
     }
 
     fn on_messages(&mut self, count: u64) -> u64 {

@@ -73,6 +73,10 @@ impl Workload for Range {
         self.facts
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, site: &mut Site<'_>) -> Result<(), Fault> {
         fill(site, self.stream_len(site))
     }

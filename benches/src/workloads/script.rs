@@ -30,6 +30,10 @@ impl Workload for Script {
         }
     }
 
+    fn has_floor(&self) -> bool {
+        true
+    }
+
     fn measure(&self, site: &mut Site<'_>) -> Result<Sample, Fault> {
         let reply = match site.control()?.call(&[b"SCRIPT", b"LOAD", SCRIPT]) {
             Err(Fault::ErrorReply(text)) if text.contains("unknown command") => {

@@ -45,6 +45,9 @@ impl Half {
                 None => return Ok(false),
             }
         }
+        if self.bulk_len.is_none() && self.scanned == 0 && limits.bulk_bytes_max >= SHORT_MAX {
+            self.read_short(input, spans);
+        }
         while self.args_missing > 0 {
             let len = match self.bulk_len.take() {
                 Some(len) => len,
@@ -67,6 +70,28 @@ impl Half {
             self.args_missing -= 1;
         }
         Ok(true)
+    }
+
+    /// Reads arguments for as long as they are short and whole, as nearly all are: no limit is below their
+    /// lengths, and nothing has to be kept until they are through.
+    #[inline]
+    fn read_short(&mut self, input: &[u8], spans: &mut Vec<Span>) {
+        let (mut at, mut missing) = (self.at, self.args_missing);
+        while missing > 0
+            && let Some((len, header_bytes)) = short_number(&input[at..])
+            && input[at] == b'$'
+        {
+            let start = at + header_bytes;
+            let end = start + len;
+            let line_end = input.get(end..).and_then(|tail| tail.first_chunk());
+            if line_end != Some(b"\r\n") {
+                break;
+            }
+            spans.push(Span::new(start, end));
+            at = end + 2;
+            missing -= 1;
+        }
+        (self.at, self.args_missing) = (at, missing);
     }
 
     /// Reads `*<count>\r\n`. A count below zero is as good as zero.
@@ -203,9 +228,13 @@ impl Half {
 #[inline]
 fn short_number(header: &[u8]) -> Option<(usize, usize)> {
     let value = |digit: u8| usize::from(digit - b'0');
-    match *header {
+    match header
+        .first_chunk()
+        .copied()
+        .unwrap_or_else(|| padded(header))
+    {
         [_, a @ b'0'..=b'9', b'\r', b'\n', ..] => Some((value(a), 4)),
-        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] => {
+        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', _] => {
             Some((value(a) * 10 + value(b), 5))
         }
         [
@@ -215,8 +244,19 @@ fn short_number(header: &[u8]) -> Option<(usize, usize)> {
             c @ b'0'..=b'9',
             b'\r',
             b'\n',
-            ..,
         ] => Some((value(a) * 100 + value(b) * 10 + value(c), 6)),
         _ => None,
     }
 }
+
+/// The last bytes of an input, and zeros.
+#[cold]
+fn padded(rest: &[u8]) -> [u8; 6] {
+    let mut bytes = [0; 6];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
+}
+
+/// The greatest number that [`short_number`] reads.
+const SHORT_MAX: usize = 999;
+const _: () = assert!(SHORT_MAX <= Limits::UNAUTHENTICATED_BULK_BYTES_MAX);

@@ -12,7 +12,6 @@ use crate::spec::Acl;
 use crate::spec::Flags;
 use crate::spec::Group;
 use crate::spec::Spec;
-use crate::transaction::Transaction;
 
 pub(super) const SPEC: Spec = Spec {
     name: "multi",
@@ -35,9 +34,7 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let client = call.client();
-    client.has_transacted = true;
-    client.transaction = Some(Box::<Transaction>::default());
+    call.state.begin_transaction(call.id);
     reply.ok();
     Ok(Flow::Done)
 }

@@ -39,7 +39,7 @@ pub(super) const SPEC: Spec = Spec {
 
 fn run(call: &mut Call<'_>, args: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     let options = Options::parse(args)?;
-    if options.failover {
+    if options.failover && call.state.cluster.is_none() {
         return Err(ServerError::FailoverOutsideCluster.into());
     }
     if options.abort {
@@ -59,7 +59,10 @@ fn run(call: &mut Call<'_>, args: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<F
     }
 
     call.state.is_ending = true;
-    call.client().closing = true;
+    let client = call.client();
+    client.closing = true;
+    // As with the model, what was asked before in one piece with it is not answered either.
+    client.link.kill();
     Ok(Flow::Done)
 }
 

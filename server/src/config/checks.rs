@@ -5,12 +5,21 @@
 use std::net::Ipv4Addr;
 use std::net::Ipv6Addr;
 
+use super::start_clock::StartClock;
+
 /// Says what is wrong with a text, in words for the client.
 pub(super) type Check = fn(name: &str, text: &[u8]) -> Result<(), String>;
 
 /// Takes any text.
 pub(super) fn any(_name: &str, _text: &[u8]) -> Result<(), String> {
     Ok(())
+}
+
+/// Takes what a clock may do at first.
+pub(super) fn clock(name: &str, text: &[u8]) -> Result<(), String> {
+    refuse(StartClock::parse(text).is_none(), || {
+        format!("{name} must be real, frozen, frozen:UNIX-MS, auto or auto:CLIENTS")
+    })
 }
 
 /// Takes any text but none.

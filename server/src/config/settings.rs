@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use tailrace_storage::Compat;
+use tailrace_storage::Versions;
 
 use super::events::EventClasses;
 use super::limits::OutputLimit;
 use super::limits::OutputLimits;
+use super::start_clock::StartClock;
 use super::table::Table;
 use super::value::Value;
 
@@ -52,6 +54,8 @@ pub struct Settings {
     pub stream_node_max_bytes: usize,
     /// The number of entries at which a node of a stream is full; zero means no limit.
     pub stream_node_max_entries: usize,
+    /// Whether values of full nodes that are alike are packed.
+    pub stream_packing: bool,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
     /// How many keys are remembered for clients that track them; 0 is no limit.
@@ -90,12 +94,116 @@ pub struct Settings {
     pub dir: String,
     /// How many threads serve sockets.
     pub threads: usize,
+    /// Whether this is part of a cluster.
+    pub cluster_enabled: bool,
+    /// Being part of a cluster.
+    pub cluster: ClusterSettings,
+    /// Whether a test holds the server, by TESTDOUBLE.
+    pub testdouble: bool,
+    /// How the clock of a test double goes at first.
+    pub clock: StartClock,
+    /// What chance starts from, if it is to be the same each time.
+    pub seed: Option<u64>,
+    /// What the parent of the process wants.
+    pub parent: ParentSettings,
     /// Where the server says it stands.
     pub availability_zone: Option<Box<[u8]>>,
     /// Which of two servers to follow where they differ.
     pub compat: Compat,
+    /// Which versions of the reference's format RESTORE reads.
+    pub rdb_versions: Versions,
     /// Whether clients are told that this is Redis.
     pub extended_redis_compatibility: bool,
+}
+
+/// What only matters in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterSettings {
+    /// How many primaries this process has.
+    pub nodes: usize,
+    /// How many replicas each of them has.
+    pub replicas: usize,
+    /// The file that describes a cluster of several processes; empty if there is none.
+    pub topology: String,
+    /// How many databases each node has.
+    pub databases: usize,
+    /// The port of the bus that is shown; 0 if it follows from the other one.
+    pub bus_port: u16,
+    /// The host that clients are sent to; empty if it is the one that they reached.
+    pub announced_host: String,
+    /// The port that clients are sent to; 0 if it is the one that is listened on. The next nodes have the next ones.
+    pub announced_port: u16,
+    /// The port of the bus that is shown; 0 if it follows from the other one.
+    pub announced_bus_port: u16,
+    /// The name of the host that clients are told.
+    pub announced_host_name: String,
+    /// The host that clients of IPv4 are sent to, if it is another.
+    pub announced_ipv4: String,
+    /// The host that clients of IPv6 are sent to, if it is another.
+    pub announced_ipv6: String,
+    /// The port that clients are sent to, if it is another.
+    pub announced_client_port: u16,
+    /// By what clients are told to find a node.
+    pub endpoint: EndpointKind,
+    /// Whether all is refused while a slot is served by nobody.
+    pub must_be_covered: bool,
+    /// Whether reads are served all the same.
+    pub allows_reads_when_down: bool,
+    /// Whether messages of shards are served all the same.
+    pub allows_shard_messages_when_down: bool,
+}
+
+/// By what clients are told to find a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// Its address.
+    Ip,
+    /// The name of its host.
+    HostName,
+    /// What they know already.
+    Unknown,
+}
+
+impl ClusterSettings {
+    fn read(read: &Reader<'_>) -> Self {
+        Self {
+            nodes: read.number("nodes"),
+            replicas: read.number("replicas"),
+            topology: read.path("cluster-topology"),
+            databases: read.number("cluster-databases"),
+            bus_port: read.number("cluster-port"),
+            announced_host: read.path("cluster-announce-ip"),
+            announced_port: read.number("cluster-announce-port"),
+            announced_bus_port: read.number("cluster-announce-bus-port"),
+            announced_host_name: read.path("cluster-announce-hostname"),
+            announced_ipv4: read.path("cluster-announce-client-ipv4"),
+            announced_ipv6: read.path("cluster-announce-client-ipv6"),
+            announced_client_port: read.number("cluster-announce-client-port"),
+            endpoint: match read.word("cluster-preferred-endpoint-type") {
+                "ip" => EndpointKind::Ip,
+                "hostname" => EndpointKind::HostName,
+                _ => EndpointKind::Unknown,
+            },
+            must_be_covered: read.flag("cluster-require-full-coverage"),
+            allows_reads_when_down: read.flag("cluster-allow-reads-when-down"),
+            allows_shard_messages_when_down: read.flag("cluster-allow-pubsubshard-when-down"),
+        }
+    }
+}
+
+/// What the parent of the process wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParentSettings {
+    /// The file that says where the server listens, once it does.
+    pub ready_file: Option<String>,
+    /// The descriptor to which the same is written.
+    pub ready_fd: Option<u64>,
+    /// The descriptor of a socket that the parent bound.
+    pub listen_fd: Option<u64>,
+    /// Whether the process ends when its parent does.
+    pub exits_with_parent: bool,
+    /// Seconds without a client after which the process ends; 0 is never.
+    pub idle_exit_s: u64,
 }
 
 /// Whom something is allowed to.
@@ -171,6 +279,7 @@ impl Settings {
             maxmemory_bytes: read.number("maxmemory"),
             stream_node_max_bytes: read.number("stream-node-max-bytes"),
             stream_node_max_entries: read.number("stream-node-max-entries"),
+            stream_packing: read.flag("stream-packing"),
             notify_keyspace_events: read.events("notify-keyspace-events"),
             tracking_table_keys_max: read.number("tracking-table-max-keys"),
             busy_reply_threshold_ms: read.number("busy-reply-threshold"),
@@ -190,8 +299,21 @@ impl Settings {
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
+            cluster_enabled: read.flag("cluster-enabled"),
+            cluster: ClusterSettings::read(&read),
+            testdouble: read.flag("testdouble"),
+            clock: read.start_clock("clock"),
+            seed: read.threshold("seed"),
+            parent: ParentSettings {
+                ready_file: Some(read.path("ready-file")).filter(|path| !path.is_empty()),
+                ready_fd: read.threshold("ready-fd"),
+                listen_fd: read.threshold("listen-fd"),
+                exits_with_parent: read.flag("exit-with-parent"),
+                idle_exit_s: read.number("idle-exit"),
+            },
             availability_zone: read.text("availability-zone").map(Box::from),
             compat: read.compat("compat"),
+            rdb_versions: read.versions("rdb-version-check"),
             extended_redis_compatibility: read.flag("extended-redis-compatibility"),
         }
     }
@@ -322,6 +444,19 @@ impl Reader<'_> {
             "systemd" => Supervision::Systemd,
             _ => mismatch(name),
         }
+    }
+
+    fn versions(&self, name: &str) -> Versions {
+        match self.word(name) {
+            "strict" => Versions::Known,
+            "relaxed" => Versions::All,
+            _ => mismatch(name),
+        }
+    }
+
+    fn start_clock(&self, name: &str) -> StartClock {
+        let text = self.text(name).unwrap_or_default();
+        StartClock::parse(text).unwrap_or_else(|| mismatch(name))
     }
 
     fn compat(&self, name: &str) -> Compat {

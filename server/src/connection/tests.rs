@@ -58,6 +58,26 @@ impl Host {
         }
     }
 
+    /// Clients that listen to a channel, and what is written to each.
+    async fn connect_listeners(&self, count: usize) -> Vec<(DuplexStream, Writes)> {
+        let mut listeners = Vec::new();
+        for _ in 0..count {
+            let (mut ours, theirs) = tokio::io::duplex(1_000);
+            let writes = Writes::default();
+            let acceptor = self.0.acceptor();
+            let peer = listener::Peer::embedded();
+            acceptor.serve(theirs, Box::new(writes.clone()), peer);
+            put(&mut ours, &command(&["SUBSCRIBE", "c"]));
+            settle().await;
+            assert_eq!(
+                writes.take().concat(),
+                b"*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+            );
+            listeners.push((ours, writes));
+        }
+        listeners
+    }
+
     /// Lets time pass, and the server's tasks do what became due.
     async fn advance(&self, millis: u64) {
         self.0.advance(Millis(millis));
@@ -78,6 +98,27 @@ struct Direct(Arc<Mutex<Vec<u8>>>);
 impl Outlet for Direct {
     fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn poll_write(&mut self, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.try_write(bytes))
+    }
+}
+
+/// A writing half that keeps each write by itself.
+#[derive(Clone, Default)]
+struct Writes(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Writes {
+    fn take(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl Outlet for Writes {
+    fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().push(bytes.to_vec());
         Ok(bytes.len())
     }
 
@@ -176,6 +217,13 @@ impl Peer {
         }
         panic!("the connection is still open");
     }
+}
+
+/// Puts bytes where the server finds them in its next turn.
+fn put(stream: &mut DuplexStream, bytes: &[u8]) {
+    let mut cx = Context::from_waker(Waker::noop());
+    let written = Pin::new(stream).poll_write(&mut cx, bytes);
+    assert!(matches!(written, Poll::Ready(Ok(count)) if count == bytes.len()));
 }
 
 /// Lets the server's tasks do what they can.
@@ -572,3 +620,63 @@ async fn a_client_whose_request_just_came_has_its_turn_before_one_that_yields() 
 const SILENT_TURNS: usize = 12;
 /// Turns after which a test gives up.
 const TURNS_MAX: usize = 1_000_000;
+
+#[tokio::test]
+async fn what_many_publish_in_one_turn_leaves_in_one_write() {
+    let host = Host::start("").await;
+    let listeners = host.connect_listeners(2).await;
+    let mut publishers: Vec<Peer> = (0..9).map(|_| host.connect(1_000)).collect();
+    let message = command(&["message", "c", "m"]);
+    // Where turns were short, nothing waits at first.
+    for (round, writes_max) in [(0, 9), (1, 1), (2, 1)] {
+        for publisher in &mut publishers {
+            put(&mut publisher.stream, &command(&["PUBLISH", "c", "m"]));
+        }
+        for publisher in &mut publishers {
+            publisher.hear(":2\r\n").await;
+        }
+        for (_, writes) in &listeners {
+            let writes = writes.take();
+            assert!(
+                writes.len() <= writes_max,
+                "round {round}: {} writes",
+                writes.len()
+            );
+            assert_eq!(writes.concat(), message.repeat(9));
+        }
+    }
+}
+
+#[tokio::test]
+async fn messages_for_very_many_reach_all_of_them() {
+    let host = Host::start("").await;
+    let listeners = host.connect_listeners(200).await;
+    let mut publisher = host.connect(1_000);
+    for _ in 0..3 {
+        publisher.say(command(&["PUBLISH", "c", "m"])).await;
+        publisher.hear(":200\r\n").await;
+        for (_, writes) in &listeners {
+            assert_eq!(writes.take(), [command(&["message", "c", "m"])]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_is_closed_is_sent_what_came_before() {
+    let host = Host::start("").await;
+    let mut others: Vec<Peer> = (0..9).map(|_| host.connect(1_000)).collect();
+    let mut leaving = host.connect_direct();
+    for _ in 0..2 {
+        for other in &mut others {
+            put(&mut other.stream, &command(&["PING"]));
+        }
+        settle().await;
+    }
+    // The turn is long, so that what it writes waits for its end.
+    for other in &mut others {
+        put(&mut other.stream, &command(&["PING"]));
+    }
+    put(&mut leaving.stream, &commands(&["PING", "QUIT"]));
+    leaving.hear("+PONG\r\n+OK\r\n").await;
+    leaving.hear_end().await;
+}

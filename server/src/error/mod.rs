@@ -6,7 +6,9 @@
 //! those that are always the same, `wire` those that repeat something.
 
 mod client;
+mod cluster;
 mod keyspace;
+mod migrate;
 mod script;
 mod server;
 mod stream;
@@ -18,7 +20,9 @@ use tailrace_protocol::Request;
 use tailrace_storage::WrongType;
 
 pub use client::ClientError;
+pub use cluster::ClusterError;
 pub use keyspace::KeyspaceError;
+pub use migrate::MigrateError;
 pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
@@ -83,6 +87,8 @@ pub enum CommandError {
     Stream(StreamError),
     /// From the commands on keys and strings.
     Keyspace(KeyspaceError),
+    /// From MIGRATE.
+    Migrate(MigrateError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
     /// From client-side caching.
@@ -91,6 +97,10 @@ pub enum CommandError {
     Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
+    /// From nodes of a cluster.
+    Cluster(ClusterError),
+    /// From the test double: what is wrong, without the first word.
+    Double(String),
 }
 
 impl CommandError {
@@ -142,9 +152,12 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Migrate(error) => error.wire(),
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
+            Self::Cluster(error) => error.wire(),
+            Self::Double(reason) => format!("ERR {reason}").into(),
             fixed => fixed.fixed_text().into(),
         }
     }
@@ -172,9 +185,12 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Migrate(_)
             | Self::Tracking(_)
             | Self::Script(_)
-            | Self::Server(_) => unreachable!("these name something"),
+            | Self::Server(_)
+            | Self::Cluster(_)
+            | Self::Double(_) => unreachable!("these name something"),
         }
     }
 }
@@ -205,6 +221,12 @@ impl From<KeyspaceError> for CommandError {
     }
 }
 
+impl From<MigrateError> for CommandError {
+    fn from(error: MigrateError) -> Self {
+        Self::Migrate(error)
+    }
+}
+
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
@@ -226,6 +248,12 @@ impl From<ScriptError> for CommandError {
 impl From<ServerError> for CommandError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
+    }
+}
+
+impl From<ClusterError> for CommandError {
+    fn from(error: ClusterError) -> Self {
+        Self::Cluster(error)
     }
 }
 

@@ -65,6 +65,7 @@ struct Turn {
     in_exec: bool,
     caller: Option<ClientId>,
     deferred: Vec<u8>,
+    shown: Vec<u8>,
     request_bytes: usize,
     reply_start: Mark,
 }
@@ -74,6 +75,7 @@ impl Turn {
         std::mem::swap(&mut self.in_exec, &mut state.in_exec);
         std::mem::swap(&mut self.caller, &mut state.caller);
         std::mem::swap(&mut self.deferred, &mut state.deferred);
+        std::mem::swap(&mut self.shown, &mut state.shown);
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
     }
@@ -268,7 +270,7 @@ impl Run {
         version: Version,
         out: &mut Vec<u8>,
     ) -> Result<(), ErrorReply> {
-        let spec = self.rules.admit(state, self.has_written, request);
+        let spec = self.rules.admit(state, self.id, self.has_written, request);
         let spec = spec.map_err(|(spec, text)| {
             state.stats.on_refused_in_script(spec, &text);
             ErrorReply {

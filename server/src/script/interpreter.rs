@@ -110,6 +110,11 @@ impl Interpreter {
         self.run.call((lua_slot(slot), &keys, &args))
     }
 
+    /// Frees what nothing refers to any more. Where all memory is taken, even to ask for that takes some.
+    pub(super) fn collect(&self) -> Result<()> {
+        without_limit(&self.lua, &self.shared, || self.lua.gc_collect())
+    }
+
     /// Undoes what a script left behind where others would see it, if its run did not get so far.
     pub(super) fn clean(&self) -> Result<()> {
         self.clean.call(())

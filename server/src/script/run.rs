@@ -61,7 +61,12 @@ pub(crate) fn run(
     drop(stage);
     interpreter.stand_in = stand_in;
     call.state.in_exec = was_in_exec;
-    call.state.clients.at(call.id).db = call.db;
+    let client = call.state.clients.at(call.id);
+    client.db = call.db;
+    if call.state.is_ending {
+        // The end of the server ended the script, too, and as in the reference nothing more is said.
+        client.link.kill();
+    }
     keep(call.state, interpreter, &done);
     call.state.scripts.cache.touch(job.slot);
     crate::panic::set_command(call.spec.name);
@@ -75,7 +80,7 @@ fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), Scri
     let is_much = used > interpreter.shared.memory_bytes_max / COLLECT_ABOVE_PART;
     if done.is_err() || is_much {
         // Should this fail, the next script starts in a new one.
-        let _ = interpreter.lua.gc_collect();
+        let _ = interpreter.collect();
     }
     if done.is_ok() || interpreter.clean().is_ok() {
         state.scripts.interpreter = Some(interpreter);

@@ -137,7 +137,8 @@ impl Store {
                 self.changes.record(db, &key, Event::Flushed);
             }
         }
-        let taken = mem::take(&mut self.keyspaces[db]);
+        let empty = self.keyspaces[db].empty_like();
+        let taken = mem::replace(&mut self.keyspaces[db], empty);
         self.changes.count_more(taken.len() as u64);
         taken
     }
@@ -155,7 +156,7 @@ impl Store {
     }
 
     /// Removes what a key of the same name takes the place of.
-    fn remove_overwritten(&mut self, db: usize, key: &[u8], found: Option<RecordIndex>) {
+    pub(super) fn remove_overwritten(&mut self, db: usize, key: &[u8], found: Option<RecordIndex>) {
         let Some(at) = found else {
             return;
         };
@@ -171,10 +172,17 @@ impl Store {
         self.create_until(to_db, to, value, deadline);
     }
 
-    fn create_until(&mut self, db: usize, key: &[u8], value: Value, deadline: Option<UnixMillis>) {
+    pub(super) fn create_until(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        deadline: Option<UnixMillis>,
+    ) -> RecordIndex {
         let at = self.create(db, key, value);
         if deadline.is_some() {
             self.keyspaces[db].set_deadline(at, deadline);
         }
+        at
     }
 }

@@ -234,6 +234,7 @@ struct Pair {
 const LIMITS: NodeLimits = NodeLimits {
     bytes_max: 0,
     entries_max: 7,
+    packs: true,
 };
 
 impl Pair {

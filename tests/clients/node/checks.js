@@ -3,6 +3,7 @@
 
 const assert = require("node:assert/strict");
 const crypto = require("node:crypto");
+const { isDeepStrictEqual } = require("node:util");
 
 /** A key that no other run uses, so that runs do not meet on a server that they share. */
 exports.unusedKey = (client) =>
@@ -17,6 +18,39 @@ exports.untilMore = async (before, read) => {
     if ((await read()) > before) return;
   }
   assert.fail("the read never waited");
+};
+
+/** Returns when `read` says that, after a bounded number of round trips. */
+exports.until = async (expected, read, what) => {
+  let actual;
+  for (let look = 0; look < 20_000; look++) {
+    actual = await read();
+    if (isDeepStrictEqual(actual, expected)) return;
+  }
+  assert.deepEqual(actual, expected, what);
+};
+
+/** What happens again and again, in order: `push` tells of it, `next` waits for it. */
+exports.Events = class {
+  #events = [];
+  #waiting = [];
+
+  push = (event) => {
+    const waiting = this.#waiting.shift();
+    if (waiting) waiting(event);
+    else this.#events.push(event);
+  };
+
+  async next() {
+    if (this.#events.length) return this.#events.shift();
+    return new Promise((told) => this.#waiting.push(told));
+  }
+
+  async take(count) {
+    const taken = [];
+    while (taken.length < count) taken.push(await this.next());
+    return taken;
+  }
 };
 
 /** How many of the pending entries were delivered how often. */

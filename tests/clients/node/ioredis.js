@@ -1,4 +1,4 @@
-// A worker's life cycle with ioredis: MODULE HOST:PORT PROTOCOL default|explicit.
+// A worker's life cycle with ioredis and its fork iovalkey: MODULE HOST:PORT PROTOCOL default|explicit.
 "use strict";
 
 const assert = require("node:assert/strict");

@@ -21,5 +21,20 @@ def blocked_clients(info):
     return int(line.partition(":")[2])
 
 
+async def until(expected, read, what):
+    """Returns when `read` says that, after a bounded number of round trips."""
+    for _ in range(LOOKS_MAX):
+        actual = await read()
+        if actual == expected:
+            return
+    equal(actual, expected, what)
+
+
+async def until_heard(db, channels):
+    """Returns when each of these channels has a subscriber: libraries do not wait for that."""
+    read = lambda: db.pubsub_numsub(*channels)  # noqa: E731
+    await until([(channel.encode(), 1) for channel in channels], read, "subscribers")
+
+
 # How often the second connection looks whether the first one waits. Each look is a round trip.
 LOOKS_MAX = 20_000

@@ -1,7 +1,8 @@
-"""A worker's life cycle with redis-py: HOST:PORT sync|asyncio PROTOCOL default|explicit.
+"""A worker's life cycle with redis-py and its fork: LIBRARY HOST:PORT MANNER PROTOCOL CHOICE.
 
-`default` leaves the client's options alone and checks that it speaks PROTOCOL by itself; `explicit`
-asks for that protocol, which also changes the shape of some replies.
+LIBRARY is redis or valkey, and MANNER is sync or asyncio. CHOICE is default, which leaves the client's
+options alone and checks that it speaks PROTOCOL by itself, or explicit, which asks for that protocol;
+that also changes the shape of some replies.
 
 The life cycle is a generator that yields calls. It is written once; what drives it waits for their
 results in the manner of the client that made them.
@@ -9,11 +10,9 @@ results in the manner of the client that made them.
 
 import asyncio
 import concurrent.futures
+import importlib
 import inspect
 import sys
-
-import redis
-import redis.asyncio
 
 from checks import LOOKS_MAX
 from checks import equal
@@ -25,7 +24,7 @@ GROUP = "workers"
 def life_cycle(connect, start, protocol):
     """`connect` makes a client; `start` begins a call whose result is yielded for later."""
     db, other = connect(), connect()
-    key = unused_key("redis-py")
+    key = unused_key(LIBRARY)
     info = yield db.client_info()
     equal(int(info.get("resp", 2)), protocol, "protocol spoken")
 
@@ -50,7 +49,7 @@ def join_and_add(db, key):
     error = None
     try:
         yield db.xgroup_create(key, GROUP, id="0", mkstream=True)
-    except redis.ResponseError as caught:
+    except library.ResponseError as caught:
         error = str(caught)
     equal(error, "BUSYGROUP Consumer Group name already exists", "XGROUP CREATE again")
 
@@ -148,7 +147,7 @@ def read_of(key, reply):
 
 def drive(options):
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        steps = life_cycle(lambda: redis.Redis(**options), threads.submit, PROTOCOL)
+        steps = life_cycle(lambda: library.Redis(**options), threads.submit, PROTOCOL)
         step, argument = steps.send, None
         try:
             while True:
@@ -161,7 +160,7 @@ def drive(options):
 
 
 async def drive_async(options):
-    connect = lambda: redis.asyncio.Redis(**options)  # noqa: E731
+    connect = lambda: library.asyncio.Redis(**options)  # noqa: E731
     steps = life_cycle(connect, lambda call: asyncio.ensure_future(call()), PROTOCOL)
     step, argument = steps.send, None
     while True:
@@ -172,12 +171,15 @@ async def drive_async(options):
         try:
             result = await result if inspect.isawaitable(result) else result
             step, argument = steps.send, result
-        except redis.RedisError as error:
+        except library.RedisError as error:
             step, argument = steps.throw, error
 
 
 if __name__ == "__main__":
-    address, manner, PROTOCOL, choice = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    LIBRARY, address, manner, protocol, choice = sys.argv[1:]
+    PROTOCOL = int(protocol)
+    library = importlib.import_module(LIBRARY)
+    importlib.import_module(f"{LIBRARY}.asyncio")
     host, port = address.rsplit(":", 1)
     options = {"host": host, "port": int(port), "decode_responses": True}
     if choice == "explicit":

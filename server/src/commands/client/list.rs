@@ -150,7 +150,7 @@ fn hide_request(call: &mut Call<'_>, input_bytes: usize) {
 fn append_line(out: &mut Vec<u8>, client: &Client, compat: Compat, now: Now) {
     let (unsent_bytes, room_bytes) = (client.unsent_bytes(), client.out.capacity());
     let counted_bytes = counted_output(unsent_bytes);
-    let queued = client.transaction.as_ref().map(|queued| queued.queue.len());
+    let queued = client.transaction.as_ref().map(|queued| queued.len());
     let not_queued = if client.has_transacted { 0 } else { -1 };
     let queued_count = client
         .executing

@@ -68,6 +68,8 @@ struct Section {
     name: &'static str,
     title: &'static str,
     is_default: bool,
+    /// Whether it has to be asked for by its name.
+    is_rare: bool,
     write: fn(&mut Call<'_>, &mut Text),
 }
 
@@ -80,6 +82,7 @@ const fn section(
         name,
         title,
         is_default: true,
+        is_rare: false,
         write,
     }
 }
@@ -113,16 +116,24 @@ const SECTIONS: &[Section] = &[
         "Latencystats",
         stats::write_latencies,
     )),
-    section("cluster", "Cluster", |_, text| {
-        text.field("cluster_enabled", 0)
+    section("cluster", "Cluster", |call, text| {
+        text.field("cluster_enabled", u8::from(call.state.cluster.is_some()));
     }),
-    on_request(section("cluster_info", "Cluster Info", |_, _| {})),
+    on_request(section("cluster_info", "Cluster Info", |call, text| {
+        if let Ok(lines) = super::cluster::info_text(call) {
+            text.lines(&lines);
+        }
+    })),
     on_request(section(
         "scriptingengines",
         "Scripting Engines",
         server::write_engines,
     )),
     section("keyspace", "Keyspace", memory::write_keyspace),
+    Section {
+        is_rare: true,
+        ..on_request(section("debug", "Debug", stats::write_debug))
+    },
 ];
 
 /// Which sections are asked for.
@@ -155,7 +166,7 @@ impl Chosen {
     }
 
     fn has(&self, section: &Section) -> bool {
-        self.all
+        (self.all && !section.is_rare)
             || (self.defaults && section.is_default)
             || self.names.contains(section.name.as_bytes())
     }

@@ -30,6 +30,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("import-mode",                   YesNo,                   "no",         Live,    Used),
     row("stream-node-max-bytes",         Memory(0, LONG_MAX),     "4096",       Live,    Used),
     row("stream-node-max-entries",       Int(0, i64::MAX),        "100",        Live,    Used),
+    row("stream-packing",                YesNo,                   "yes",        Live,    Used).hidden(),
     row("hash-max-listpack-entries",     Int(0, i64::MAX),        "512",        Live,    Kept).alias("hash-max-ziplist-entries"),
     row("hash-max-listpack-value",       Memory(0, LONG_MAX),     "64",         Live,    Kept).alias("hash-max-ziplist-value"),
     row("list-max-listpack-size",        Int(I32_MIN, I32_MAX),   "-2",         Live,    Kept).alias("list-max-ziplist-size"),

@@ -13,6 +13,7 @@ mod network;
 mod persistence;
 mod process;
 mod replication;
+mod testdouble;
 mod tls;
 
 /// Every directive and every name. Cheap to clone.
@@ -86,6 +87,7 @@ const THEMES: &[&[Directive]] = &[
     cluster::ROWS,
     tls::ROWS,
     process::ROWS,
+    testdouble::ROWS,
 ];
 
 #[cfg(test)]

@@ -1,0 +1,207 @@
+//! A clock that a test holds: it runs, stands still, runs at another speed, and jumps.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tailrace_storage::Instant;
+use tailrace_storage::Now;
+use tailrace_storage::UnixMicros;
+use tailrace_storage::UnixMillis;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::clock::SystemClock;
+
+/// The clock of a test double. The monotonic hand never goes back; the wall's does when told to.
+pub(crate) struct TestClock {
+    system: SystemClock,
+    hands: Mutex<Hands>,
+    /// Told when the clock begins to run, stops, or runs at another speed.
+    moved: Arc<Notify>,
+}
+
+/// How a clock goes by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pace {
+    /// As the host's, whose wall clock it follows.
+    Real,
+    /// Not at all.
+    Frozen,
+    /// So many times as fast as the host's.
+    Scaled(f64),
+}
+
+/// Where the hands were at some instant, and how they go from there.
+#[derive(Clone, Copy)]
+struct Hands {
+    pace: Pace,
+    /// The instant, by the host's monotonic clock.
+    since: Instant,
+    mono: Instant,
+    /// In microseconds; by how much it is ahead of the host's, if the pace is the host's.
+    wall: i128,
+}
+
+impl TestClock {
+    /// A clock that shows the host's time, and runs with it.
+    pub(crate) fn new() -> Self {
+        let system = SystemClock::new();
+        let mono = system.mono();
+        Self {
+            system,
+            hands: Mutex::new(Hands {
+                pace: Pace::Real,
+                since: mono,
+                mono,
+                wall: 0,
+            }),
+            moved: Arc::new(Notify::new()),
+        }
+    }
+
+    /// How it goes.
+    pub(crate) fn pace(&self) -> Pace {
+        self.hands.lock().pace
+    }
+
+    /// Lets it go at another pace from here on. The host's pace brings the host's wall clock back.
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        let real = self.system.now();
+        let mut hands = self.hands.lock();
+        let now = hands.at(real);
+        *hands = Hands {
+            pace,
+            since: real.mono,
+            mono: now.mono,
+            wall: match pace {
+                Pace::Real => 0,
+                Pace::Frozen | Pace::Scaled(_) => i128::from(now.wall.0),
+            },
+        };
+        drop(hands);
+        self.moved.notify_one();
+    }
+
+    /// Stops it, where it stands or with the wall showing `at`; the monotonic clock does not follow.
+    pub(crate) fn freeze(&self, at: Option<UnixMillis>) {
+        self.set_pace(Pace::Frozen);
+        if let Some(at) = at {
+            self.hands.lock().wall = i128::from(at.0) * 1_000;
+        }
+    }
+
+    /// Turns the wall clock alone, as an operator or NTP would: backwards if `micros` is negative.
+    pub(crate) fn turn_wall(&self, micros: i128) {
+        self.hands.lock().wall += micros;
+        self.moved.notify_one();
+    }
+
+    /// Jumps ahead until the monotonic clock shows `to`; does nothing if it is past that. Nobody is told:
+    /// whoever jumps does what is due then.
+    pub(crate) fn advance_to(&self, to: Instant) {
+        let real = self.system.now();
+        let mut hands = self.hands.lock();
+        let now = hands.at(real);
+        let micros = to.0.saturating_sub(now.mono.0);
+        hands.mono.0 += micros;
+        hands.wall += i128::from(micros);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Now {
+        let real = self.system.now();
+        self.hands.lock().at(real)
+    }
+
+    fn moved(&self) -> Option<Arc<Notify>> {
+        Some(Arc::clone(&self.moved))
+    }
+
+    fn real_time_until(&self, deadline: Instant) -> Option<Duration> {
+        let left = Duration::from_micros(deadline.0.saturating_sub(self.now().mono.0));
+        match self.pace() {
+            Pace::Real => Some(left),
+            Pace::Frozen => None,
+            Pace::Scaled(factor) => Some(left.div_f64(factor)),
+        }
+    }
+}
+
+impl Hands {
+    fn at(&self, real: Now) -> Now {
+        let passed = real.mono.0.saturating_sub(self.since.0);
+        let passed = match self.pace {
+            Pace::Real => passed,
+            Pace::Frozen => 0,
+            Pace::Scaled(factor) => scaled(passed, factor),
+        };
+        let wall = match self.pace {
+            Pace::Real => i128::from(real.wall.0) + self.wall,
+            Pace::Frozen | Pace::Scaled(_) => self.wall + i128::from(passed),
+        };
+        Now {
+            wall: UnixMicros(u64::try_from(wall.max(0)).unwrap_or(u64::MAX)),
+            mono: Instant(self.mono.0 + passed),
+        }
+    }
+}
+
+fn scaled(micros: u64, factor: f64) -> u64 {
+    let scaled = Duration::from_micros(micros).mul_f64(factor).as_micros();
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tailrace_storage::Millis;
+
+    use super::*;
+
+    #[test]
+    fn a_frozen_clock_moves_only_when_told_to() {
+        let clock = TestClock::new();
+        clock.freeze(Some(UnixMillis(5_000)));
+        let before = clock.now();
+        assert_eq!(before.wall, UnixMicros(5_000_000));
+        clock.advance_to(before.mono + Millis(7));
+        let after = clock.now();
+        assert_eq!(after.wall, UnixMicros(5_007_000));
+        assert_eq!(after.mono, before.mono + Millis(7));
+        assert_eq!(clock.real_time_until(after.mono + Millis(1)), None);
+    }
+
+    #[test]
+    fn the_wall_turns_back_alone() {
+        let clock = TestClock::new();
+        clock.freeze(None);
+        let before = clock.now();
+        clock.turn_wall(-3_000);
+        let after = clock.now();
+        assert_eq!(after.wall.0, before.wall.0 - 3_000);
+        assert_eq!(after.mono, before.mono);
+    }
+
+    #[test]
+    fn a_jump_lasts_at_any_pace() {
+        let clock = TestClock::new();
+        for pace in [Pace::Real, Pace::Scaled(2.0), Pace::Frozen] {
+            clock.set_pace(pace);
+            let before = clock.now();
+            clock.advance_to(before.mono + Millis(3_600_000));
+            let after = clock.now();
+            assert!(after.mono >= before.mono + Millis(3_600_000), "{pace:?}");
+            // The host's two clocks are not read in the same microsecond.
+            assert!(after.wall.0 >= before.wall.0 + 3_599_999_000, "{pace:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_at_a_higher_speed_comes_sooner() {
+        let clock = TestClock::new();
+        clock.set_pace(Pace::Scaled(1_000.0));
+        let left = clock.real_time_until(clock.now().mono + Millis(10_000));
+        assert!(left.is_some_and(|left| left <= Duration::from_millis(10)));
+    }
+}

@@ -1,0 +1,46 @@
+//! `TESTDOUBLE HELP`, and `HELP` for each of its subcommands.
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use super::calls;
+use super::clock;
+use super::fault;
+use super::wait;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|help",
+    arity: 2,
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Says how a test holds the server.",
+    ..Spec::of(run)
+};
+
+fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+    write(
+        reply,
+        &[HEAD, clock::HELP, fault::HELP, wait::HELP, calls::HELP].concat(),
+    );
+    Ok(Flow::Done)
+}
+
+/// Writes lines of help.
+pub(super) fn write(reply: &mut ReplyWriter<'_>, lines: &[&str]) {
+    reply.array(lines.len());
+    for line in lines {
+        reply.simple(line);
+    }
+}
+
+const HEAD: &[&str] = &[
+    "TESTDOUBLE <subcommand> [<arg> [value] ...], or TD for short. Subcommands are:",
+    "HELP",
+    "    Prints this; <subcommand> HELP prints a part of it.",
+];

@@ -1,0 +1,72 @@
+//! `TESTDOUBLE`, or `TD` for short: how a test holds the server.
+//!
+//! Behaviour worth knowing:
+//! - It is never held back, refused by a fault or shown to monitors, and COMMAND does not list it.
+//! - It is refused in MULTI and in scripts.
+//! - An error says what the state is that makes it one.
+
+mod calls;
+mod clock;
+pub(crate) mod fault;
+mod help;
+mod syntax;
+mod wait;
+
+use crate::call::Call;
+use crate::double::Double;
+use crate::error::CommandError;
+use crate::spec::Audience;
+use crate::spec::Flags;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+/// The command, by its long name.
+pub(crate) static TESTDOUBLE: Spec = Spec {
+    group: Group::Server,
+    summary: "Holds the server for a test.",
+    audience: Audience::System,
+    flags: FLAGS,
+    ..Spec::container(
+        "testdouble",
+        &[
+            &wait::ASSERT,
+            &calls::SPEC,
+            &clock::SPEC,
+            &fault::SPEC,
+            &help::SPEC,
+            &fault::RELEASE,
+            &wait::SPEC,
+        ],
+    )
+};
+
+/// What all have in common.
+const FLAGS: Flags = Flags::DOUBLE
+    .and(Flags::ADMIN)
+    .and(Flags::NOSCRIPT)
+    .and(Flags::NO_MULTI)
+    .and(Flags::LOADING)
+    .and(Flags::STALE)
+    .and(Flags::ALLOW_BUSY)
+    .and(Flags::SKIP_MONITOR)
+    .and(Flags::SKIP_COMMANDLOG);
+
+/// The command of this name, in any case.
+pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
+    let names: [&[u8]; 2] = [b"testdouble", b"td"];
+    let is_it = names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    is_it.then_some(&TESTDOUBLE)
+}
+
+/// What a test holds.
+fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
+    call.state
+        .double
+        .as_mut()
+        .expect("the command is known to a double only")
+}
+
+/// An error with words of its own.
+fn fail(reason: impl Into<String>) -> CommandError {
+    CommandError::Double(reason.into())
+}

@@ -1,0 +1,171 @@
+//! Does what takes more than one taking of the lock: moves the clock from deadline to deadline, and lets
+//! clients act in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tailrace_storage::Instant;
+use tailrace_storage::Millis;
+use tokio::sync::Notify;
+
+use super::clock::TestClock;
+use super::jobs::Job;
+use super::jobs::Outcome;
+use super::jobs::Task;
+use super::jobs::Until;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::state::State;
+
+/// Does the jobs of a test double, one after the other, for as long as its engine lives.
+pub(crate) async fn run(engine: Arc<Engine>, clock: Arc<TestClock>, bell: Arc<Notify>) {
+    let driver = Driver {
+        engine,
+        clock,
+        bell,
+    };
+    loop {
+        let job = driver.engine.with(|state, _| double(state).jobs.take());
+        match job {
+            Some(job) => {
+                let outcome = driver.perform(job.task).await;
+                driver.answer(&job, outcome);
+            }
+            None if driver.jump_if_all_wait() => tokio::task::yield_now().await,
+            None => driver.bell.notified().await,
+        }
+    }
+}
+
+struct Driver {
+    engine: Arc<Engine>,
+    clock: Arc<TestClock>,
+    bell: Arc<Notify>,
+}
+
+impl Driver {
+    async fn perform(&self, task: Task) -> Outcome {
+        match task {
+            Task::Advance(until) => match self.end_of(until) {
+                Ok(end) => {
+                    self.travel_to(end);
+                    self.arrived()
+                }
+                Err(reason) => Outcome::Failed(reason),
+            },
+            Task::Run {
+                by,
+                clients,
+                patience,
+            } => self.run(by, clients, patience).await,
+        }
+    }
+
+    /// Where time is to move to. Moves to the deadlines before the last one.
+    fn end_of(&self, until: Until) -> Result<Instant, String> {
+        let now = self.clock.now();
+        match until {
+            Until::Passed(by) => Ok(now.mono + by),
+            Until::Wall(millis) => {
+                let shown = now.wall.0 / 1_000;
+                match millis.saturating_mul(1_000).checked_sub(now.wall.0) {
+                    Some(micros) => Ok(Instant(now.mono.0 + micros)),
+                    None if millis == shown => Ok(now.mono),
+                    None => Err(format!(
+                        "the clock shows {shown}, which is past {millis}; FREEZE and SKEW turn it back"
+                    )),
+                }
+            }
+            Until::Deadlines(count) => {
+                for passed in 0..count {
+                    match self.engine.on_time() {
+                        None => {
+                            return Err(format!(
+                                "nothing is due any more after {passed} deadlines"
+                            ));
+                        }
+                        Some(next) if passed + 1 == count => return Ok(next),
+                        Some(next) => self.clock.advance_to(next),
+                    }
+                }
+                Ok(now.mono)
+            }
+        }
+    }
+
+    /// Moves from deadline to deadline, so that what happens at one sees its own instant. Whatever comes
+    /// of it is written when this returns.
+    fn travel_to(&self, end: Instant) {
+        while let Some(next) = self.engine.on_time()
+            && next <= end
+        {
+            self.clock.advance_to(next);
+        }
+        self.clock.advance_to(end);
+        self.engine.on_time();
+    }
+
+    async fn run(&self, by: Millis, clients: usize, patience: Millis) -> Outcome {
+        let end = self.clock.now().mono + by;
+        loop {
+            if let Err(reason) = self.settle(clients, patience).await {
+                return Outcome::Failed(reason);
+            }
+            match self.engine.on_time() {
+                Some(next) if next <= end => self.travel_to(next),
+                _ => break,
+            }
+        }
+        self.travel_to(end);
+        self.arrived()
+    }
+
+    /// Waits until so many clients wait.
+    async fn settle(&self, clients: usize, patience: Millis) -> Result<(), String> {
+        self.engine.with(|state, _| double(state).jobs.watch());
+        let settled = tokio::time::timeout(Duration::from_millis(patience.0), async {
+            while self.engine.with(|state, _| state.blocked_clients()) < clients {
+                self.bell.notified().await;
+            }
+        });
+        let settled = settled.await;
+        self.engine.with(|state, now| {
+            double(state).jobs.unwatch();
+            let blocked = state.blocked_clients();
+            settled.map_err(|_| {
+                let millis = now.wall.0 / 1_000;
+                let patience = patience.0;
+                format!("{blocked} of {clients} clients wait after {patience} ms, at {millis}")
+            })
+        })
+    }
+
+    /// With `AUTO`: moves to what is due next if enough clients wait. Whether it did.
+    fn jump_if_all_wait(&self) -> bool {
+        let next = self.engine.with(|state, now| {
+            let wanted = double(state).jobs.auto?;
+            let next = state.next_deadline(now)?;
+            (state.blocked_clients() >= wanted).then_some(next)
+        });
+        if let Some(next) = next {
+            self.travel_to(next);
+        }
+        next.is_some()
+    }
+
+    fn answer(&self, job: &Job, outcome: Outcome) {
+        self.engine
+            .with(|state, now| job.awaited.finish(state, now, outcome));
+    }
+
+    fn arrived(&self) -> Outcome {
+        Outcome::At(self.clock.now().wall.0 / 1_000)
+    }
+}
+
+fn double(state: &mut State) -> &mut super::Double {
+    state
+        .double
+        .as_mut()
+        .expect("a driver runs beside a double only")
+}

@@ -1,0 +1,144 @@
+//! The test double: the same engine, in the hands of a test.
+//!
+//! With `--testdouble` a server has one command more, `TESTDOUBLE` (or `TD`), by which a test in any
+//! language holds the clock. Everything else is what it is without: the commands, the data and the
+//! replies are the engine's own. A server that is no test double has none of this: the command is
+//! unknown, and nothing on the way of a command asks for it.
+//!
+//! What takes time is a [`jobs::Job`]: the command waits like any other, the [`driver`] does the work from
+//! outside of the lock, and the reply comes when all that the work caused has been written.
+
+pub(crate) mod calls;
+pub(crate) mod clock;
+pub(crate) mod commands;
+pub(crate) mod condition;
+pub(crate) mod driver;
+pub(crate) mod held;
+pub(crate) mod hooks;
+pub(crate) mod jobs;
+mod release;
+pub(crate) mod rules;
+pub(crate) mod subject;
+pub(crate) mod watch;
+
+use std::sync::Arc;
+
+use tailrace_storage::Instant;
+use tailrace_storage::Now;
+use tailrace_storage::UnixMillis;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use self::calls::CallLog;
+use self::clock::TestClock;
+use self::held::HeldBack;
+use self::jobs::Jobs;
+use self::rules::Rules;
+use self::watch::Watches;
+use crate::config::StartClock;
+use crate::engine::Engine;
+use crate::spec::Flags;
+use crate::state::State;
+
+/// What a test double has beside the engine's state. The engine's lock guards it.
+pub(crate) struct Double {
+    /// The time that everything here goes by.
+    pub(crate) clock: Arc<TestClock>,
+    /// The faults.
+    pub(crate) rules: Rules,
+    /// What they keep back.
+    pub(crate) held: HeldBack,
+    /// What was asked, and what was answered.
+    pub(crate) calls: CallLog,
+    /// Who waits for what to hold.
+    pub(crate) watches: Watches,
+    /// What the driver is to do.
+    pub(crate) jobs: Jobs,
+    /// Rung when the driver may have something to do or to look at.
+    pub(crate) bell: Arc<Notify>,
+    /// How many commands waited when it was last asked.
+    parked: usize,
+}
+
+impl Double {
+    /// A double whose clock goes like this at first.
+    pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
+        let double = Self {
+            clock: Arc::new(TestClock::new()),
+            rules: Rules::new(seed),
+            held: HeldBack::default(),
+            calls: CallLog::default(),
+            watches: Watches::default(),
+            jobs: Jobs::default(),
+            bell: Arc::new(Notify::new()),
+            parked: 0,
+        };
+        double.set_clock(clock)
+    }
+
+    fn set_clock(mut self, clock: StartClock) -> Self {
+        match clock {
+            StartClock::Real => {}
+            StartClock::Frozen(at) => self.clock.freeze(at.map(UnixMillis)),
+            StartClock::Auto(clients) => {
+                self.clock.freeze(None);
+                self.jobs.auto = Some(clients);
+            }
+        }
+        self
+    }
+
+    /// Starts what does the jobs of an engine's double, if it is one. Must be called within a tokio runtime.
+    pub(crate) fn spawn_driver(engine: &Arc<Engine>) -> Option<AbortHandle> {
+        let (clock, bell) = engine.with(|state, _| {
+            let double = state.double.as_ref()?;
+            Some((Arc::clone(&double.clock), Arc::clone(&double.bell)))
+        })?;
+        engine.with(|state, _| {
+            if let Some(double) = &mut state.double {
+                double.watches.live_in(engine);
+            }
+        });
+        let driving = tokio::spawn(driver::run(Arc::clone(engine), clock, bell));
+        Some(driving.abort_handle())
+    }
+
+    /// So many commands wait now, which the driver may wait for.
+    pub(crate) fn on_released(&mut self, parked: usize) {
+        let before = std::mem::replace(&mut self.parked, parked);
+        if before != parked && self.jobs.is_watching() {
+            self.bell.notify_one();
+        }
+    }
+}
+
+impl State {
+    /// When a fault next lets something go.
+    pub(crate) fn next_release(&self) -> Option<Instant> {
+        self.double.as_ref()?.held.next_deadline()
+    }
+
+    /// How many clients wait for a key or a time, those aside that wait for the test double.
+    pub(crate) fn blocked_clients(&self) -> usize {
+        let parked = self.parked.values();
+        parked
+            .filter(|parked| !parked.spec.flags.has(Flags::DOUBLE))
+            .count()
+    }
+
+    /// When something is due next, and how many instants are noted.
+    pub(crate) fn timers(&self, now: Now) -> Timers {
+        Timers {
+            next: self.next_deadline(now),
+            count: self.waits.deadline_count() + usize::from(self.gate.deadline().is_some()),
+        }
+    }
+}
+
+/// What time will bring.
+pub(crate) struct Timers {
+    /// When something is due next.
+    pub(crate) next: Option<Instant>,
+    /// How many clients and gates wait for an instant. Keys that expire are not counted.
+    pub(crate) count: usize,
+}

@@ -1,0 +1,111 @@
+//! Commands that wait until a condition holds.
+//!
+//! They are looked at whenever the engine's lock is about to be released, so none is missed that holds for a
+//! moment only. They have patience by the host's clock: the one that the test holds may stand still.
+
+use std::sync::Arc;
+use std::sync::Weak;
+use std::time::Duration;
+
+use tailrace_storage::Millis;
+use tailrace_storage::Now;
+use tokio::runtime::Handle;
+
+use super::condition::Condition;
+use super::jobs::Awaited;
+use super::jobs::Outcome;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::engine::Engine;
+use crate::state::State;
+
+/// All of them, in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Watches {
+    watches: Vec<Watch>,
+    last_number: u64,
+    /// Where patience ends. Invariant: there once the engine runs.
+    home: Option<(Weak<Engine>, Handle)>,
+}
+
+/// One of them.
+struct Watch {
+    number: u64,
+    awaited: Awaited,
+    condition: Condition,
+    db: usize,
+}
+
+impl Watches {
+    /// Notes whose these are. Must be called within a tokio runtime.
+    pub(crate) fn live_in(&mut self, engine: &Arc<Engine>) {
+        self.home = Some((Arc::downgrade(engine), Handle::current()));
+    }
+}
+
+/// Lets a call wait until `condition` holds, as long as it has `patience`.
+pub(crate) fn wait(call: &mut Call<'_>, condition: Condition, patience: Millis) -> Flow {
+    let awaited = Awaited::by(call.id);
+    let flow = awaited.wait();
+    let db = call.db;
+    if let Some(double) = &mut call.state.double {
+        let watches = &mut double.watches;
+        watches.last_number += 1;
+        let number = watches.last_number;
+        watches.watches.push(Watch {
+            number,
+            awaited,
+            condition,
+            db,
+        });
+        if let Some((engine, runtime)) = &watches.home {
+            let engine = Weak::clone(engine);
+            runtime.spawn(async move {
+                tokio::time::sleep(Duration::from_millis(patience.0)).await;
+                if let Some(engine) = engine.upgrade() {
+                    engine.with(|state, now| state.give_up_watch(number, patience, now));
+                }
+            });
+        }
+    }
+    flow
+}
+
+impl State {
+    /// Answers those who wait for what holds now.
+    pub(crate) fn check_watches(&mut self, now: Now) {
+        let Some(double) = &mut self.double else {
+            return;
+        };
+        if double.watches.watches.is_empty() {
+            return;
+        }
+        let watches = std::mem::take(&mut double.watches.watches);
+        let (over, left): (Vec<_>, Vec<_>) = watches.into_iter().partition(|watch| {
+            !watch.awaited.is_awaited() || watch.condition.check(self, watch.db).is_ok()
+        });
+        if let Some(double) = &mut self.double {
+            double.watches.watches = left;
+        }
+        for watch in over {
+            watch.awaited.finish(self, now, Outcome::Ok);
+        }
+    }
+
+    /// Tells who waits in vain what is the case instead.
+    fn give_up_watch(&mut self, number: u64, patience: Millis, now: Now) {
+        let Some(double) = &mut self.double else {
+            return;
+        };
+        let watches = &mut double.watches.watches;
+        let Some(at) = watches.iter().position(|watch| watch.number == number) else {
+            return;
+        };
+        let watch = watches.remove(at);
+        let outcome = match watch.condition.check(self, watch.db) {
+            Ok(()) => Outcome::Ok,
+            Err(reason) => Outcome::Failed(format!("after {} ms {reason}", patience.0)),
+        };
+        watch.awaited.finish(self, now, outcome);
+    }
+}

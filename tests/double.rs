@@ -1,0 +1,6 @@
+//! Servers in the hands of a test: `TESTDOUBLE`.
+
+mod clock;
+mod faults;
+mod off;
+mod waits;
