@@ -313,7 +313,7 @@ fn get_integer(bytes: &[u8], is_signed: bool, is_little: bool) -> f64 {
     }
     // Where the sign is, modulo the 64 bits that there are: of more than eight bytes one of the lower is
     // taken for it, as on x86-64.
-    let at = u32::try_from(bytes.len() * 8 - 1).unwrap_or_default();
+    let at = u32::try_from(bytes.len() * 8 + 63).unwrap_or_default();
     let above = u64::MAX.wrapping_shl(at);
     let is_negative = value & above != 0;
     let signed = if is_negative { value | above } else { value };
