@@ -150,6 +150,16 @@ impl Room<'_> {
         }
     }
 
+    /// The ID of a stream entry as a string.
+    #[inline(always)]
+    pub fn id(&mut self, ms: u64, seq: u64) {
+        let (ms_digits, seq_digits) = (digit_count(ms), digit_count(seq));
+        self.bulk_header(ms_digits + 1 + seq_digits);
+        self.digits(ms, ms_digits);
+        self.chunk(*b"-", 1);
+        self.digits(seq, seq_digits);
+    }
+
     /// The header of an array of `count` elements.
     #[inline(always)]
     pub fn array(&mut self, count: usize) {
@@ -350,7 +360,12 @@ mod tests {
                         reply.array(2);
                         reply.id(ms, seq);
                     });
-                    prop_assert_eq!(opened, expected);
+                    prop_assert_eq!(&opened, &expected);
+                    let apart = in_room(IdPairs::BYTES_MAX + 2, |room| {
+                        room.array(2);
+                        room.id(ms, seq);
+                    });
+                    prop_assert_eq!(&apart, &expected);
                 }
             }
         }

@@ -7,6 +7,7 @@ use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
 
+use super::encode_entry;
 use super::encode_entry::EntryWriter;
 
 /// The ID of an entry.
@@ -31,8 +32,7 @@ pub(super) fn range(
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
     reply.late_array(count);
-    let mut writer = EntryWriter::new(reply, count);
-    entries.each(count, |entry| writer.put(entry));
+    encode_entry::put_all(reply, entries, count);
 }
 
 /// As [`range`], highest ID first.
@@ -46,9 +46,7 @@ pub(super) fn range_reversed(
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
     reply.late_array(count);
-    let mut writer = EntryWriter::new(reply, count);
-    let entries = entries.rev().take(count);
-    entries.for_each(|entry| writer.put(&entry));
+    encode_entry::put_all_reversed(reply, entries, count);
 }
 
 /// Entries that the log has, in the order of `ids`.

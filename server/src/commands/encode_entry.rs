@@ -13,8 +13,31 @@ use tailrace_storage::Lead;
 use tailrace_storage::Packed;
 use tailrace_storage::Plain;
 use tailrace_storage::PlainValues;
+use tailrace_storage::Range;
 use tailrace_storage::SharedNames;
 use tailrace_storage::StreamId;
+
+/// Appends the first `count` of some entries.
+pub(super) fn put_all(reply: &mut ReplyWriter<'_>, entries: Range<'_>, count: usize) {
+    if count == 1 {
+        return entries.each(1, |entry| put_one(reply, entry));
+    }
+    let mut writer = EntryWriter::new(reply, count);
+    entries.each(count, |entry| writer.put(entry));
+}
+
+/// As [`put_all`], from the last one on.
+pub(super) fn put_all_reversed(reply: &mut ReplyWriter<'_>, entries: Range<'_>, count: usize) {
+    let mut entries = entries.rev();
+    if count == 1 {
+        if let Some(entry) = entries.next() {
+            put_one(reply, &entry);
+        }
+        return;
+    }
+    let mut writer = EntryWriter::new(reply, count);
+    entries.take(count).for_each(|entry| writer.put(&entry));
+}
 
 /// A part of the reply, empty if there is none.
 #[derive(Clone, Copy, Default)]
@@ -145,38 +168,19 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
         names: PlainValues<'e>,
         values: PlainValues<'e>,
     ) {
-        let (id, fields) = (entry.id(), entry.field_count());
-        let names = names.flatten();
-        let name_bytes: usize = names.clone().map(|name| name.text_bytes()).sum();
-        let bytes_max = IdPairs::BYTES_MAX
-            + name_bytes
-            + values.text_bytes_max()
-            + (2 * fields + 1) * Room::BULK_BYTES_MAX
-            + LINE_END_BYTES;
+        let id = entry.id();
+        let bytes_max = whole_bytes_max(entry, &names, &values);
         self.templates = [Written::default(); JOINTS_MAX];
         let Self { ids, joints, .. } = self;
         let mut joint_bytes = 0;
         self.pieces.write(bytes_max, |room| {
             ids.open(room, id.ms, id.seq);
-            let mut start = room.place();
-            room.line_end();
-            room.array(2 * fields);
-            for (at, (name, value)) in names.zip(values).enumerate() {
-                if at > 0 {
-                    start = room.place();
-                    room.line_end();
-                }
-                put_plain(room, name);
-                room.line_end();
+            put_fields(room, entry, names, values, |at, written| {
                 if let Some(joint) = joints.get_mut(at) {
-                    *joint = Written::since(start, room);
-                    joint_bytes += joint.len;
+                    *joint = written;
+                    joint_bytes += written.len;
                 }
-                put_plain(room, value.unwrap_or_else(|| entry.template(at)));
-            }
-            if fields > 0 {
-                room.line_end();
-            }
+            });
         });
         self.joint_bytes = joint_bytes;
     }
@@ -257,6 +261,56 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             end = room.place();
         });
         end
+    }
+}
+
+/// Appends an entry that has no neighbours.
+fn put_one(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
+    let Some((names, values)) = entry.plain_names().zip(entry.plain_values()) else {
+        return EntryWriter::new(reply, 1).put(entry);
+    };
+    let id = entry.id();
+    let bytes_max = whole_bytes_max(entry, &names, &values);
+    reply.pieces(0).write(bytes_max, |room| {
+        room.array(2);
+        room.id(id.ms, id.seq);
+        put_fields(room, entry, names, values, |_, _| ());
+    });
+}
+
+/// How many bytes an entry does not exceed that is written as a whole.
+#[inline]
+fn whole_bytes_max(entry: &Entry<'_>, names: &PlainValues<'_>, values: &PlainValues<'_>) -> usize {
+    let text_bytes = |name: Option<Plain<'_>>| name.map_or(0, |name| name.text_bytes());
+    let name_bytes: usize = names.clone().map(text_bytes).sum();
+    IdPairs::BYTES_MAX
+        + name_bytes
+        + values.text_bytes_max()
+        + (2 * entry.field_count() + 1) * Room::BULK_BYTES_MAX
+        + LINE_END_BYTES
+}
+
+/// Ends the line of the ID and appends all fields. `note` is given what is written before each value.
+#[inline]
+fn put_fields<'e>(
+    room: &mut Room<'_>,
+    entry: &Entry<'e>,
+    mut names: PlainValues<'e>,
+    mut values: PlainValues<'e>,
+    mut note: impl FnMut(usize, Written),
+) {
+    let mut start = room.place();
+    room.line_end();
+    room.array(2 * entry.field_count());
+    let mut at = 0;
+    while let (Some(Some(name)), Some(value)) = (names.next(), values.next()) {
+        put_plain(room, name);
+        room.line_end();
+        note(at, Written::since(start, room));
+        put_plain(room, value.unwrap_or_else(|| entry.template(at)));
+        start = room.place();
+        room.line_end();
+        at += 1;
     }
 }
 

@@ -21,6 +21,7 @@ use tailrace_storage::Tracking;
 use tailrace_storage::Wants;
 
 use super::encode;
+use super::encode_entry;
 use super::encode_entry::EntryWriter;
 use super::read_args;
 use super::read_args::ReadArgs;
@@ -212,9 +213,7 @@ impl Reading<'_> {
         open(key, single, reply);
         let count = encode::array_len(delivered.count);
         reply.late_array(count);
-        let mut writer = EntryWriter::new(reply, count);
-        let entries = stream.delivered(&read);
-        entries.each(count, |entry| writer.put(entry));
+        encode_entry::put_all(reply, stream.delivered(&read), count);
         Ok(true)
     }
 
