@@ -11,6 +11,7 @@ mod families;
 mod grammar;
 mod hunt;
 mod judge;
+mod payloads;
 mod report;
 mod script;
 mod sequence;

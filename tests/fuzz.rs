@@ -25,6 +25,11 @@ fn config_withstands_what_was_found() {
     replay("config");
 }
 
+#[test]
+fn restore_withstands_what_was_found() {
+    replay("restore");
+}
+
 /// A target that nobody runs finds nothing.
 #[test]
 fn every_target_is_replayed_and_can_be_run() {

@@ -19,7 +19,12 @@ pub(crate) fn now() -> Instant {
     reason = "a figure is worth something with its date only"
 )]
 pub(crate) fn today() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    date_of(SystemTime::now())
+}
+
+/// Returns the day of a time.
+pub(crate) fn date_of(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH);
     date(since.map_or(0, |time| time.as_secs() / SECONDS_PER_DAY))
 }
 

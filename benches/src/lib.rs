@@ -21,6 +21,7 @@ mod results;
 mod runner;
 mod server;
 mod skim;
+mod sweeps;
 mod usage;
 mod workloads;
 

@@ -39,12 +39,14 @@ pub struct Options {
 }
 
 /// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Both servers are compared.
     Compare,
     /// It is told which workloads there are.
     List,
+    /// A picture is made, at this path, of what the bench `sweep` found.
+    DrawSweeps(PathBuf),
     /// This process is the floor of a comparison: a server at a port.
     ServeFloor(u16),
 }
@@ -74,6 +76,8 @@ impl Options {
         let floor_port = matches.remove_one("serve-floor");
         let task = if let Some(port) = floor_port {
             Task::ServeFloor(port)
+        } else if let Some(path) = matches.remove_one("sweeps") {
+            Task::DrawSweeps(path)
         } else if matches.get_flag("list") {
             Task::List
         } else {
@@ -146,6 +150,13 @@ fn command() -> Command {
                 .long("list")
                 .help("Tells which workloads there are")
                 .action(ArgAction::SetTrue),
+        )
+        .arg(
+            Arg::new("sweeps")
+                .long("sweeps")
+                .value_name("FILE")
+                .help("Makes a picture of what `cargo bench --bench sweep` found")
+                .value_parser(value_parser!(PathBuf)),
         )
         .args(amounts())
         .args(internal())

@@ -1,8 +1,10 @@
 //! What a person or a program gets to see of the results.
 
 mod chart;
+mod draw;
 mod format;
 mod json;
+mod sweeps;
 mod table;
 
 use std::fs;
@@ -10,6 +12,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::thread;
 
+pub(crate) use self::sweeps::render as render_sweeps;
 pub(crate) use self::table::line;
 pub(crate) use self::table::list;
 pub(crate) use self::table::table;
@@ -29,7 +32,12 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<[PathBuf; 2], Fa
     Ok([json, chart])
 }
 
-fn save(path: &Path, text: &str) -> Result<(), Fault> {
+/// Writes a text to a file.
+///
+/// # Errors
+///
+/// [`Fault::Io`] if it cannot be written.
+pub(crate) fn save(path: &Path, text: &str) -> Result<(), Fault> {
     fs::write(path, text).map_err(Fault::io(format!("cannot write {}", path.display())))
 }
 

@@ -19,6 +19,7 @@ use crate::results::Results;
 use crate::results::Row;
 use crate::results::Series;
 use crate::server::Server;
+use crate::sweeps;
 use crate::usage::Usage;
 use crate::workloads::ALL;
 use crate::workloads::Site;
@@ -33,7 +34,7 @@ use crate::workloads::Workload;
 /// - [`Fault::NoProgram`], [`Fault::NotReady`] if a server cannot be started.
 /// - Whatever goes wrong in a run ends the comparison: nothing is reported then.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
-    match options.task {
+    match &options.task {
         Task::Compare => compare(options, out),
         Task::List => {
             let is_all = options.only.is_empty();
@@ -41,7 +42,12 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
             say(out, &report::list(if is_all { ALL } else { &workloads }));
             Ok(())
         }
-        Task::ServeFloor(port) => floor::serve(port, out),
+        Task::DrawSweeps(path) => {
+            sweeps::draw(path)?;
+            say(out, &format!("wrote {}\n", path.display()));
+            Ok(())
+        }
+        Task::ServeFloor(port) => floor::serve(*port, out),
     }
 }
 

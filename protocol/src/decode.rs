@@ -206,6 +206,11 @@ impl BatchBounds {
         commands_max: usize::MAX,
         bytes_max: usize::MAX,
     };
+
+    /// Whether a batch ended because of them, so that there may be more requests behind it.
+    pub fn are_reached(self, batch: &Batch) -> bool {
+        batch.len() >= self.commands_max || batch.input_bytes(batch.len()) >= self.bytes_max
+    }
 }
 
 /// Arguments of half a command that a connection keeps room for once that command is whole.

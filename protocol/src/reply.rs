@@ -1,5 +1,13 @@
 //! Writes replies, element by element, in the dialect that the client speaks.
 
+mod late;
+mod pieces;
+
+pub use self::pieces::IdPairs;
+pub use self::pieces::Pieces;
+pub use self::pieces::Room;
+
+use self::late::LateParts;
 use crate::number;
 use crate::number::DIGITS_MAX;
 use crate::number::digit;
@@ -23,6 +31,14 @@ impl Version {
             Self::Resp3 => 3,
         }
     }
+
+    /// "Nothing here" where an array was asked for.
+    const fn null_array(self) -> &'static [u8] {
+        match self {
+            Self::Resp2 => b"*-1\r\n",
+            Self::Resp3 => b"_\r\n",
+        }
+    }
 }
 
 /// Appends one reply to a connection's output.
@@ -35,13 +51,18 @@ impl Version {
 pub struct ReplyWriter<'a> {
     out: &'a mut Vec<u8>,
     version: Version,
+    late: Option<LateParts>,
 }
 
 impl<'a> ReplyWriter<'a> {
     /// A writer that appends to `out` and leaves what is there alone.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>, version: Version) -> Self {
-        Self { out, version }
+        Self {
+            out,
+            version,
+            late: None,
+        }
     }
 
     /// Speaks another dialect from the next element on, as HELLO does.
@@ -85,6 +106,36 @@ impl<'a> ReplyWriter<'a> {
         }
     }
 
+    /// As [`Self::array`], where the reference puts the header in afterwards; see [`Self::keep_late`].
+    #[inline]
+    pub fn late_array(&mut self, count: usize) {
+        let mark = self.mark();
+        self.array(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::map`], where the reference puts the header in afterwards.
+    pub fn late_map(&mut self, count: usize) {
+        let mark = self.mark();
+        self.map(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::pairs`], where the reference puts the header in afterwards.
+    #[inline]
+    pub fn late_pairs(&mut self, count: usize) {
+        let mark = self.mark();
+        self.pairs(count);
+        self.note_late(mark);
+    }
+
+    /// As [`Self::set`], where the reference puts the header in afterwards.
+    pub fn late_set(&mut self, count: usize) {
+        let mark = self.mark();
+        self.set(count);
+        self.note_late(mark);
+    }
+
     /// `count` elements follow whose order means nothing: a set in RESP3, an array in RESP2.
     pub fn set(&mut self, count: usize) {
         match self.version {
@@ -107,20 +158,6 @@ impl<'a> ReplyWriter<'a> {
         self.out.reserve(bytes.len() + HEADER_BYTES_MAX + 2);
         self.header(b'$', bytes.len());
         self.out.extend_from_slice(bytes);
-        self.line_end();
-    }
-
-    /// A string of `len` bytes, which `append` adds to what it is given.
-    ///
-    /// # Panics
-    ///
-    /// If it adds more or less.
-    pub fn bulk_of(&mut self, len: usize, append: impl FnOnce(&mut Vec<u8>)) {
-        self.out.reserve(len + HEADER_BYTES_MAX + 2);
-        self.header(b'$', len);
-        let end = self.out.len() + len;
-        append(self.out);
-        assert_eq!(self.out.len(), end, "a string is as long as was said");
         self.line_end();
     }
 
@@ -168,6 +205,13 @@ impl<'a> ReplyWriter<'a> {
         line.append_to(self.out);
     }
 
+    /// As [`Self::id`], where the reference puts it in afterwards.
+    pub fn late_id(&mut self, ms: u64, seq: u64) {
+        let mark = self.mark();
+        self.id(ms, seq);
+        self.note_late(mark);
+    }
+
     /// A floating-point number: a double in RESP3, a string in RESP2.
     pub fn double(&mut self, value: f64) {
         let mut text = Vec::new();
@@ -213,10 +257,7 @@ impl<'a> ReplyWriter<'a> {
     /// "Nothing here" where an array was asked for, as a read that timed out says.
     #[inline]
     pub fn null_array(&mut self) {
-        self.raw(match self.version {
-            Version::Resp2 => b"*-1\r\n",
-            Version::Resp3 => b"_\r\n",
-        });
+        self.raw(self.version.null_array());
     }
 
     /// A short status without CR or LF.
@@ -247,6 +288,12 @@ impl<'a> ReplyWriter<'a> {
         self.line_end();
     }
 
+    /// Appends many short pieces; room for `growth` bytes is made at once.
+    #[inline]
+    pub fn pieces(&mut self, growth: usize) -> Pieces<'_> {
+        Pieces::new(self.out, self.version, growth)
+    }
+
     /// Bytes that are replies already.
     #[inline]
     pub fn raw(&mut self, bytes: &[u8]) {
@@ -257,27 +304,50 @@ impl<'a> ReplyWriter<'a> {
     pub fn rewind(&mut self, mark: Mark) {
         debug_assert!(mark.0 <= self.out.len(), "a mark is not rewound past");
         self.out.truncate(mark.0);
+        if let Some(late) = &mut self.late {
+            late.rewind(mark);
+        }
+    }
+
+    /// Notes from here on which parts the reference puts in once it knows them. Those it sends even to a client
+    /// that it is about to close, to which it sends nothing else any more.
+    pub fn keep_late(&mut self) {
+        self.late = Some(LateParts::default());
+    }
+
+    /// Takes back everything written since `mark`, but what was noted since [`Self::keep_late`].
+    pub fn rewind_to_late(&mut self, mark: Mark) {
+        if let Some(late) = self.late.take() {
+            let kept = late.of(self.out);
+            self.rewind(mark);
+            self.raw(&kept);
+        }
     }
 
     /// Puts the header of an array of `count` elements in at `mark`: those written since. Moves what
     /// they take.
     pub fn insert_array(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.array(count));
+        self.insert(mark, |writer| writer.late_array(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::pairs`].
     pub fn insert_pairs(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.pairs(count));
+        self.insert(mark, |writer| writer.late_pairs(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::map`].
     pub fn insert_map(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.map(count));
+        self.insert(mark, |writer| writer.late_map(count));
     }
 
     /// As [`Self::insert_array`], for [`Self::set`].
     pub fn insert_set(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.set(count));
+        self.insert(mark, |writer| writer.late_set(count));
+    }
+
+    /// Puts replies in at `mark`. Moves what was written since.
+    pub fn insert_raw(&mut self, mark: Mark, replies: &[u8]) {
+        self.insert(mark, |writer| writer.raw(replies));
     }
 
     fn insert(&mut self, mark: Mark, header: impl FnOnce(&mut Self)) {
@@ -285,6 +355,17 @@ impl<'a> ReplyWriter<'a> {
         header(self);
         let header_bytes = self.out.len() - elements_end;
         self.out[mark.0..].rotate_right(header_bytes);
+        if let Some(late) = &mut self.late {
+            late.on_rotated(mark, elements_end, header_bytes);
+        }
+    }
+
+    #[inline]
+    fn note_late(&mut self, start: Mark) {
+        let end = self.mark();
+        if let Some(late) = &mut self.late {
+            late.push(start, end);
+        }
     }
 
     /// The place where the next element goes.
@@ -346,7 +427,7 @@ impl Request<'_> {
 }
 
 /// A position in a reply; see [`ReplyWriter::mark`]. The default is the start of the buffer.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Mark(usize);
 
 /// A short line that is written from its end to its start, as digits come.
@@ -394,10 +475,10 @@ impl Line {
     }
 }
 
-/// A header whose first byte, the kind, is still to be set.
+/// A header: that of a string, unless its first byte is changed.
 #[derive(Clone, Copy)]
 struct Header {
-    bytes: [u8; 7],
+    bytes: [u8; 8],
     len: u8,
 }
 
@@ -407,22 +488,22 @@ impl Header {
         let (a, b, c) = (digit(n / 100), digit(n / 10 % 10), digit(n % 10));
         match n {
             0..10 => Self {
-                bytes: [b'?', c, b'\r', b'\n', 0, 0, 0],
+                bytes: [b'$', c, b'\r', b'\n', 0, 0, 0, 0],
                 len: 4,
             },
             10..100 => Self {
-                bytes: [b'?', b, c, b'\r', b'\n', 0, 0],
+                bytes: [b'$', b, c, b'\r', b'\n', 0, 0, 0],
                 len: 5,
             },
             _ => Self {
-                bytes: [b'?', a, b, c, b'\r', b'\n', 0],
+                bytes: [b'$', a, b, c, b'\r', b'\n', 0, 0],
                 len: 6,
             },
         }
     }
 }
 
-/// The headers of small numbers, as nearly all are: `?0\r\n`, `?1\r\n` ... `?999\r\n`.
+/// The headers of small numbers, as nearly all are: `$0\r\n`, `$1\r\n` ... `$999\r\n`.
 static HEADERS: [Header; 1_000] = {
     let mut headers = [Header::ready(0); 1_000];
     let mut n = 0;

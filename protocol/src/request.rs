@@ -176,6 +176,46 @@ impl fmt::Debug for OwnedRequest {
     }
 }
 
+/// Room in which one request after the other is put together, argument by argument.
+#[derive(Default)]
+pub struct RequestBuffer {
+    /// Invariant: every span lies within `bytes`.
+    spans: Vec<Span>,
+    bytes: Vec<u8>,
+}
+
+impl RequestBuffer {
+    /// Forgets the arguments, and keeps the room unless it is more than `bytes_max`.
+    pub fn clear(&mut self, bytes_max: usize) {
+        let bytes = self.bytes.capacity() + self.spans.capacity() * size_of::<Span>();
+        if bytes > bytes_max {
+            *self = Self::default();
+        }
+        self.spans.clear();
+        self.bytes.clear();
+    }
+
+    /// Adds an argument: what `append` adds to the bytes that it is given.
+    #[inline]
+    pub fn push_with(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        append(&mut self.bytes);
+        self.spans.push(Span::new(start, self.bytes.len()));
+    }
+
+    /// Adds an argument.
+    #[inline]
+    pub fn push(&mut self, arg: &[u8]) {
+        self.push_with(|bytes| bytes.extend_from_slice(arg));
+    }
+
+    /// The request so far.
+    #[inline]
+    pub fn as_request(&self) -> Request<'_> {
+        Request::new(&self.spans, &self.bytes)
+    }
+}
+
 /// Where one argument lies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Span {
@@ -241,5 +281,21 @@ mod tests {
             format!("{:?}", request.skip(1).to_owned()),
             r#"["a", "b\n"]"#
         );
+    }
+
+    #[test]
+    fn a_buffer_holds_one_request_after_the_other() {
+        let mut buffer = RequestBuffer::default();
+        buffer.push(b"GET");
+        buffer.push_with(|bytes| bytes.extend_from_slice(b"key"));
+        assert!(buffer.as_request().iter().eq([&b"GET"[..], b"key"]));
+
+        buffer.clear(1_024);
+        assert!(buffer.as_request().is_empty());
+        buffer.push(&[b'x'; 2_000]);
+        buffer.clear(1_024);
+        assert_eq!(buffer.bytes.capacity(), 0);
+        buffer.push(b"PING");
+        assert!(buffer.as_request().iter().eq([b"PING"]));
     }
 }

@@ -63,10 +63,11 @@ impl<'a> Args<'a> {
 
     /// All that is left as entry IDs, as [`Self::id`] reads one.
     pub(crate) fn ids(self) -> Result<Vec<StreamId>, CommandError> {
-        self.rest()
-            .iter()
-            .map(|text| StreamId::parse(text, 0).map_err(|_| CommandError::InvalidId))
-            .collect()
+        let mut ids = Vec::with_capacity(self.len());
+        for text in self.rest() {
+            ids.push(StreamId::parse(text, 0).map_err(|_| CommandError::InvalidId)?);
+        }
+        Ok(ids)
     }
 
     /// Takes the next argument if it is this keyword, in any case.

@@ -70,6 +70,14 @@ pub trait Waiting: Send {
     /// Writes the reply of a command that waited in vain.
     fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>);
 
+    /// Told for how many microseconds it kept everybody else from running, where only others know.
+    fn note_took(&mut self, _: u64) {}
+
+    /// Whether it counts as called even if its client leaves, and once more if CLIENT UNBLOCK ends it with an error.
+    fn counts_when_over(&self) -> bool {
+        false
+    }
+
     /// For how many microseconds it kept everybody else from running.
     fn took_micros(&self) -> u64 {
         0

@@ -120,12 +120,16 @@ pub struct Client {
     pub soft_limit_since: Option<Instant>,
     /// Bytes that were sent and not executed.
     pub input_bytes: usize,
+    /// Whether more commands were read at once with those that ran, and run next.
+    pub is_amid_input: bool,
     /// Bytes of the arguments of the command that waits.
     pub argument_bytes: usize,
     /// Bytes received.
     pub bytes_in: u64,
     /// Bytes of replies produced.
     pub bytes_out: u64,
+    /// Bytes that others sent it since its last command was over: messages, and what it may not cache any more.
+    pub pushed_bytes: usize,
     /// Commands executed.
     pub commands: u64,
     /// Replies that have not been handed to the link yet. Only the engine's lock guards it.

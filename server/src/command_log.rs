@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::commands::hello;
+use crate::commands::migrate;
 use crate::config::Config;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -146,6 +147,7 @@ impl State {
             true => bytes.reply,
             false => 0,
         };
+        let reply_bytes = reply_bytes + bytes.pushed;
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
@@ -177,6 +179,8 @@ impl State {
 pub(crate) struct CallBytes {
     pub(crate) request: usize,
     pub(crate) reply: usize,
+    /// What else its client was sent since the command before; it counts as answered.
+    pub(crate) pushed: usize,
 }
 
 fn shortened(request: Request<'_>, config: &Config) -> Vec<Box<[u8]>> {
@@ -214,6 +218,9 @@ pub(crate) fn is_secret(request: Request<'_>, index: usize, config: &Config) -> 
     }
     if is(0, "hello") {
         return hello::is_secret(request, index);
+    }
+    if is(0, "migrate") {
+        return migrate::is_secret(request, index);
     }
     if is(0, "acl") && is(1, "getuser") {
         return index == 2;

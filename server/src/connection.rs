@@ -246,6 +246,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             limits,
         } = executed;
         self.verdict = verdict;
+        let was_authenticated = self.limits.authenticated;
         if let Some(limits) = limits {
             self.apply(limits);
         }
@@ -255,8 +256,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             self.is_runnable = false;
             return input.len();
         }
-        if count < batch.len() {
-            // It stopped early: what is left is found again.
+        if count < batch.len() || self.limits.authenticated != was_authenticated {
+            // It stopped early, or may send more from now on: what is left is found again.
             self.decoder.reset();
             self.is_runnable = true;
             return batch.input_bytes(count);

@@ -60,12 +60,19 @@ pub(crate) fn execute(
             ran: None,
         };
     }
-    let mut reply = ReplyWriter::new(out, state.clients.at(id).version);
     state.caller = Some(id);
     state.request_bytes = request_bytes;
+    let admitted = admit(state, id, request);
+    let client = state.clients.at(id);
+    if !client.out.is_empty() {
+        // What it has to forget before its command runs.
+        out.append(&mut client.out);
+    }
+    let start = out.len();
+    let mut reply = ReplyWriter::new(out, client.version);
     state.reply_start = reply.mark();
     let mut ran = None;
-    let step = match admit(state, id, request) {
+    let step = match admitted {
         Ok(Admitted::Run(spec)) => {
             ran = Some(spec);
             run(state, id, spec, request, now, &mut reply)
@@ -95,6 +102,7 @@ pub(crate) fn execute(
             if is_shown && let Some(spec) = ends_transaction {
                 // It ended the transaction whose beginning was shown.
                 state.show_to_monitors(id, spec, request, now);
+                reply.raw(&std::mem::take(&mut state.shown));
             }
             Step::Done
         }
@@ -178,6 +186,7 @@ pub(crate) fn run(
     let db = client.db;
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
+    state.store.set_from_script(false);
     crate::panic::set_command(spec.name);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
@@ -206,19 +215,26 @@ pub(crate) fn run(
         state.publish_events();
     }
     note_read(state, id, spec, request);
-    if !state.monitors.is_empty() {
-        state.show_to_monitors(id, spec, request, now);
+    if !state.shown.is_empty() {
+        // The call of a script and what the script called.
+        reply.insert_raw(mark, &std::mem::take(&mut state.shown));
     }
     if step == Step::Done {
         state.stats.on_call(spec);
-        state.clients.at(id).commands += 1;
+        let client = state.clients.at(id);
+        client.commands += 1;
         let bytes = CallBytes {
             request: state.request_bytes,
             reply: reply.bytes_since(state.reply_start),
+            pushed: client.pushed_bytes + state.deferred.len(),
         };
         state.touched_bytes =
             bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes());
         state.log_if_large(id, spec, request, now, bytes);
+    }
+    if !state.monitors.is_empty() {
+        state.show_to_monitors(id, spec, request, now);
+        reply.raw(&std::mem::take(&mut state.shown));
     }
     step
 }
@@ -245,6 +261,7 @@ pub(crate) fn run_in_script(
     reply: &mut ReplyWriter<'_>,
 ) {
     crate::panic::set_command(spec.name);
+    state.store.set_from_script(true);
     let first = 1 + usize::from(spec.name.contains('|'));
     let mark = reply.mark();
     let db = state.clients.at(id).db;
@@ -273,10 +290,11 @@ pub(crate) fn run_in_script(
         let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
-    // What a script asks for was not sent.
+    // What a script asks for was not sent, and its caller is another.
     let bytes = CallBytes {
         request: 0,
         reply: reply.bytes_since(mark),
+        pushed: 0,
     };
     state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
@@ -334,6 +352,9 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
             .is_some_and(|used| used > memory_max)
     {
         return refuse(CommandError::OutOfMemory);
+    }
+    if state.caches.clients() > 0 {
+        state.forget_keys(Some(id));
     }
     if restricted {
         return refuse(ClientError::Subscribed(spec.name).into());

@@ -25,9 +25,11 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::clock::Clock;
-use crate::dispatch;
 use crate::dispatch::Outcome;
 use crate::dispatch::Step;
+use crate::double::hooks::DoubleHooks;
+use crate::double::hooks::Hooks;
+use crate::double::hooks::NoHooks;
 use crate::input::InputLimits;
 use crate::script::Loan;
 use crate::serve;
@@ -260,8 +262,11 @@ impl Engine {
                 next = Some(now.mono + BUSY_LOOK);
                 return;
             }
+            state.release_due(now);
+            state.stats.on_cycle(0);
             serve::expire(state, now);
             state.upkeep(now.mono);
+            state.forget_keys_in_time(now.mono);
             serve::settle(state, now);
             self.run_resumed(state, now);
             next = state.next_deadline(now);
@@ -332,6 +337,9 @@ impl Engine {
         client.out = std::mem::take(&mut replies.out);
         let has_replied = !client.out.is_empty();
         let rest = &input[batch.input_bytes(count)..];
+        client.is_amid_input = verdict == Verdict::Open
+            && !rest.is_empty()
+            && (count < batch.len() || limits.batch().are_reached(batch));
         if verdict == Verdict::Waiting {
             client.set_backlog(rest);
         } else {
@@ -346,9 +354,25 @@ impl Engine {
         }
     }
 
+    /// Runs commands, as [`Self::run_batch_with`] says, with what a test double has around them.
+    pub(crate) fn run_batch(
+        &self,
+        state: &mut State,
+        id: ClientId,
+        input: &[u8],
+        batch: &Batch,
+        now: Now,
+        replies: &mut Replies,
+    ) -> Option<usize> {
+        match state.double {
+            None => self.run_batch_with::<NoHooks>(state, id, input, batch, now, replies),
+            Some(_) => self.run_batch_with::<DoubleHooks>(state, id, input, batch, now, replies),
+        }
+    }
+
     /// Runs commands until one waits, the client is to be closed, or the batch is at its end or has
     /// replied enough. Says how many are done with, or nothing if the client was ended.
-    pub(crate) fn run_batch(
+    fn run_batch_with<H: Hooks>(
         &self,
         state: &mut State,
         id: ClientId,
@@ -362,6 +386,7 @@ impl Engine {
         *out = std::mem::take(&mut client.out);
         *whole = out.len();
         let mut verdict = Verdict::of(client);
+        let was_authenticated = client.authenticated;
         let mut count = 0;
         let mut since_clock = 0;
         state.timing.begin();
@@ -374,8 +399,7 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
-            let Outcome { ran, step } =
-                dispatch::execute(state, id, request, request_bytes, now, out);
+            let Outcome { ran, step } = H::execute(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
@@ -392,12 +416,20 @@ impl Engine {
             let client = state.clients.get_mut(id)?;
             out.append(&mut client.out);
             *whole = out.len();
+            if step == Step::Done {
+                client.pushed_bytes = 0;
+            }
             verdict = Verdict::of(client);
+            if client.authenticated != was_authenticated {
+                // It may send more from now on, which the rest is to be decoded by.
+                break;
+            }
         }
         if state.timing.wants_reading() {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
+        state.stats.on_cycle(count);
         Some(count)
     }
 
@@ -421,7 +453,9 @@ impl Engine {
         deadline: Option<Instant>,
     ) {
         if guard.caches.is_observing() {
-            guard.settle_caches();
+            let client = caller.and_then(|id| guard.clients.get(id));
+            let is_amid_input = client.is_some_and(|client| client.is_amid_input);
+            guard.settle_caches(is_amid_input, now.mono);
         }
         let links = guard.collect(now);
         let own = caller.and_then(|id| guard.hand_over(id, now));

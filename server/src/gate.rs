@@ -1,6 +1,6 @@
 //! The gate that holds commands back.
 //!
-//! `CLIENT PAUSE` and `DEBUG SLEEP` close it until an instant. A command that finds it closed is kept here, and its
+//! `CLIENT PAUSE` and `DEBUG SLEEP` close it until an instant, MIGRATE until its keys have arrived. A command that finds it closed is kept here, and its
 //! client waits as if the command blocked. When the gate opens they run in the order in which they
 //! came, before anything that comes later. Commands that already wait are not held: their deadlines
 //! fire all the same. Keys do not expire while the gate is closed; those that are due read as missing.
@@ -36,6 +36,8 @@ pub struct Gate {
     closed: Option<(Hold, Instant)>,
     /// Until when `DEBUG SLEEP` holds everything.
     asleep_until: Option<Instant>,
+    /// Whether keys are on their way to another server, which holds everything.
+    is_busy: bool,
     held: VecDeque<Held>,
     /// How many of `held`, from the front, are to be given again.
     released: usize,
@@ -54,6 +56,14 @@ impl Gate {
     /// Closes the gate for everything until `until`, whatever else opens or closes it meanwhile.
     pub fn sleep(&mut self, until: Instant) {
         self.asleep_until = self.asleep_until.max(Some(until));
+    }
+
+    /// Closes the gate for everything until this is called again with `false`, whatever else opens or closes it.
+    pub(crate) fn set_busy(&mut self, is_busy: bool) {
+        self.is_busy = is_busy;
+        if !is_busy {
+            self.release();
+        }
     }
 
     /// Ends what [`Self::close`] began.
@@ -75,10 +85,10 @@ impl Gate {
 
     /// What is held.
     pub fn holds(&self) -> Option<Hold> {
-        match self.asleep_until {
-            Some(_) => Some(Hold::All),
-            None => self.closed.map(|(hold, _)| hold),
+        if self.is_busy || self.asleep_until.is_some() {
+            return Some(Hold::All);
         }
+        self.closed.map(|(hold, _)| hold)
     }
 
     /// When the gate next opens by itself, at least for some.

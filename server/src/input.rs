@@ -38,14 +38,9 @@ impl InputLimits {
         }
     }
 
-    /// When a batch ends, so that others get their turn. A command may change what may be sent after
-    /// it, as long as the client is not authenticated.
+    /// When a batch ends, so that others get their turn.
     pub(crate) fn batch(self) -> BatchBounds {
-        if self.authenticated {
-            BATCH
-        } else {
-            BatchBounds::ONE
-        }
+        BATCH
     }
 }
 

@@ -131,11 +131,29 @@ impl State {
             return;
         }
         let from = self.clock.mono();
-        let removed = self.store.expire_due(EXPIRE_SLICE);
+        let removed = match self.latency.is_on() {
+            true => self.expire_measured(now),
+            false => self.store.expire_due(EXPIRE_SLICE),
+        };
         let micros = self.micros_since(from);
         self.stats.expire_micros += micros;
         self.stats.full_expire_slices += u64::from(removed == EXPIRE_SLICE);
         self.latency.on_event("expire-cycle", micros, now.wall);
+    }
+}
+
+impl State {
+    /// Removes some of the keys that are due, and looks how long each takes.
+    fn expire_measured(&mut self, now: Now) -> usize {
+        for removed in 0..EXPIRE_SLICE {
+            let from = self.clock.mono();
+            if self.store.expire_due(1) == 0 {
+                return removed;
+            }
+            let micros = self.micros_since(from);
+            self.latency.on_event("expire-del", micros, now.wall);
+        }
+        EXPIRE_SLICE
     }
 }
 

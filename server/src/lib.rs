@@ -26,6 +26,7 @@ pub mod latency;
 mod link;
 mod listener;
 mod listening;
+mod migration;
 mod monitor;
 mod notify;
 pub mod open_files;

@@ -28,6 +28,9 @@ pub(crate) trait Outlet: Send {
 
     /// Writes what fits, or arranges for the task to be woken once something does.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Makes the end of the socket look like a break of the connection.
+    fn break_off(&mut self) {}
 }
 
 /// One client's outgoing queue, and how to wake its connection's task.
@@ -170,6 +173,12 @@ impl Link {
         self.wake();
     }
 
+    /// Ends the connection as one that breaks: the other side is told so, where the socket can.
+    pub(crate) fn reset(&self) {
+        self.sink.lock().outlet.break_off();
+        self.kill();
+    }
+
     /// Whether [`Self::kill`] was called.
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
@@ -225,7 +234,10 @@ impl Sink {
     fn refill(&mut self, pending: &Mutex<Chunks>) -> bool {
         self.head = 0;
         self.queue.clear();
-        self.queue.shrink_to(IDLE_BYTES_MAX);
+        if self.queue.capacity() > IDLE_BYTES_MAX {
+            // Cheaper than to make it smaller.
+            self.queue = Vec::new();
+        }
         pending.lock().take(&mut self.queue);
         !self.queue.is_empty()
     }

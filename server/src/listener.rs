@@ -227,6 +227,8 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         argument_bytes: 0,
         bytes_in: 0,
         bytes_out: 0,
+        is_amid_input: false,
+        pushed_bytes: 0,
         commands: 0,
         out: Vec::new(),
         touched: false,
@@ -247,6 +249,12 @@ impl Outlet for tokio::net::tcp::OwnedWriteHalf {
 
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         AsyncWrite::poll_write(std::pin::Pin::new(self), cx, bytes)
+    }
+
+    fn break_off(&mut self) {
+        let stream: &TcpStream = (*self).as_ref();
+        // A socket that is gone already needs no breaking.
+        let _ = socket2::SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Shows commands to the clients that asked for them with `MONITOR`.
 
+use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_storage::Now;
 
@@ -72,13 +73,19 @@ impl State {
     fn show(&mut self, line: &str) {
         for index in 0..self.monitors.len() {
             let monitor = self.monitors[index];
-            // It is a reply, unlike a message: it comes only to those who want replies.
-            let hears = match self.clients.at(monitor).reply_mode {
-                ReplyMode::On | ReplyMode::SkipNext => true,
-                ReplyMode::Off | ReplyMode::Skip => false,
-            };
-            if hears {
-                self.push(monitor, |reply| reply.simple(line));
+            let client = self.clients.at(monitor);
+            // It is a reply, unlike a message: it comes only to those who want replies, and at once.
+            match client.reply_mode {
+                ReplyMode::On if self.caller == Some(monitor) => {
+                    let mut reply = ReplyWriter::new(&mut self.shown, client.version);
+                    if !client.closing {
+                        reply.simple(line);
+                    }
+                }
+                ReplyMode::On | ReplyMode::SkipNext => {
+                    self.push(monitor, |reply| reply.simple(line));
+                }
+                ReplyMode::Off | ReplyMode::Skip => {}
             }
         }
     }

@@ -12,6 +12,9 @@ pub(crate) struct Totals {
     pub(crate) commands: u64,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
+    pub(crate) cycles: u64,
+    /// For how long there was something to do.
+    pub(crate) busy_micros: u64,
 }
 
 /// The totals of the last seconds.
@@ -29,6 +32,9 @@ pub(crate) struct PerSecond {
     pub(crate) commands: u64,
     pub(crate) bytes_in: f64,
     pub(crate) bytes_out: f64,
+    pub(crate) cycles: u64,
+    /// What a cycle took on average.
+    pub(crate) cycle_micros: u64,
 }
 
 impl Rates {
@@ -66,10 +72,14 @@ impl Rates {
             return PerSecond::default();
         }
         let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 * 1e6 / micros as f64;
+        let cycles = now.cycles.saturating_sub(since.cycles);
+        let busy_micros = now.busy_micros.saturating_sub(since.busy_micros);
         PerSecond {
             commands: rate(now.commands, since.commands).round() as u64,
             bytes_in: rate(now.bytes_in, since.bytes_in),
             bytes_out: rate(now.bytes_out, since.bytes_out),
+            cycles: rate(now.cycles, since.cycles).round() as u64,
+            cycle_micros: busy_micros.checked_div(cycles).unwrap_or(0),
         }
     }
 }
@@ -94,6 +104,8 @@ mod tests {
             commands,
             bytes_in: commands * 1_024,
             bytes_out: 0,
+            cycles: commands / 10,
+            busy_micros: commands * 2,
         }
     }
 
@@ -105,6 +117,7 @@ mod tests {
         let rate = rates.per_second(totals(101, 2_700));
         assert_eq!(rate.commands, 1_000);
         assert!((rate.bytes_in - 1_024_000.0).abs() < 1.0);
+        assert_eq!((rate.cycles, rate.cycle_micros), (100, 20));
     }
 
     #[test]

@@ -14,8 +14,10 @@ use tailrace_storage::Now;
 
 use crate::client::Client;
 use crate::client::ClientId;
-use crate::dispatch;
 use crate::dispatch::Step;
+use crate::double::hooks::DoubleHooks;
+use crate::double::hooks::Hooks;
+use crate::double::hooks::NoHooks;
 use crate::engine::Engine;
 use crate::engine::Replies;
 use crate::engine::Verdict;
@@ -121,7 +123,11 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let mut out = std::mem::take(&mut client.out);
     let request = request.as_request();
     let began = state.clock.mono();
-    let outcome = dispatch::execute(state, id, request, request_bytes, now, &mut out);
+    let execute = match state.double {
+        None => NoHooks::execute,
+        Some(_) => DoubleHooks::execute,
+    };
+    let outcome = execute(state, id, request, request_bytes, now, &mut out);
     if let Some(spec) = outcome.ran
         && outcome.step == Step::Done
     {
@@ -133,6 +139,9 @@ fn run_held(state: &mut State, held: Held, now: Now) {
         return;
     };
     client.out.splice(..0, out);
+    if outcome.step == Step::Done {
+        client.pushed_bytes = 0;
+    }
     state.touch(id);
 }
 

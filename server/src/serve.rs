@@ -21,6 +21,7 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
+use crate::double::hooks;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::resume::Resumed;
@@ -82,6 +83,8 @@ fn react(state: &mut State, now: Now) {
         for Change { db, key, event } in changes.drain(..) {
             if event.breaks_watch() {
                 state.break_watches(db, &key, event);
+            } else if event == Event::New {
+                state.note_watched(db, &key);
             }
             if event.signal() == Signal::None {
                 continue;
@@ -141,9 +144,28 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
     });
 }
 
+/// Ends a wait, in which all others stood still for so long, with what `write` has to say.
+pub(crate) fn conclude(
+    state: &mut State,
+    waiter: WaiterId,
+    now: Now,
+    took_micros: u64,
+    write: impl FnOnce(&mut Call<'_>, &mut ReplyWriter<'_>) -> Result<(), CommandError>,
+) {
+    answer(state, waiter, now, |command, call, reply| {
+        command.note_took(took_micros);
+        write(call, reply).map(|()| true)
+    });
+}
+
 /// Takes a waiter out without an answer: its client is gone.
 pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
-    state.parked.remove(&waiter);
+    if let Some(parked) = state.parked.remove(&waiter)
+        && parked.command.counts_when_over()
+    {
+        let now = state.clock.now();
+        count(state, &parked, now, now.mono, 0);
+    }
     forget(state, waiter);
 }
 
@@ -173,6 +195,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
         state.waits.stand_again(db, key);
     }
     for group in state.waits.groups(db, key) {
+        if !state.store.may_serve_group(db, key, &group) {
+            let spared = state.waits.single_readers(db, key, &group);
+            state.store.count_spared_attempts(spared);
+        }
         // Where the group is gone, so are those who waited for it: they got the error.
         let _ = state.store.note_attempt(db, key, &group);
         if state.waits.take_consumer_deleted(db, key, &group) {
@@ -252,6 +278,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         db: parked.db,
     };
     let result = write(&mut *parked.command, &mut call, &mut reply);
+    let is_unblocked = matches!(result, Err(CommandError::Client(ClientError::Unblocked)));
     let over = match result {
         Ok(over) => over,
         Err(error) => {
@@ -268,9 +295,15 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         }
     };
     if over {
-        state.stats.on_call(parked.spec);
-        state.clients.at(id).commands += 1;
-        log(state, &parked, now, began, out.len() - start);
+        let reply_bytes = out.len() - start;
+        if is_unblocked && parked.command.counts_when_over() {
+            count(state, &parked, now, began, reply_bytes);
+        }
+        count(state, &parked, now, began, reply_bytes);
+        state.clients.at(id).pushed_bytes = 0;
+        if state.double.is_some() {
+            hooks::on_late_reply(state, &parked, now, start, &mut out);
+        }
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);
     } else {
@@ -288,14 +321,18 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     }
 }
 
-/// Logs a command that waited, if it stands out, and counts what its end took, which `began` then. The
-/// time of a wait is not one that it took.
-fn log(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
+/// Counts a command that waited, logs it if it stands out, and counts what its end took, which `began` then.
+/// The time of a wait is not one that it took.
+fn count(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_bytes: usize) {
     let (id, spec) = (parked.client, parked.spec);
+    state.stats.on_call(spec);
+    let client = state.clients.at(id);
+    client.commands += 1;
     let request = parked.request.as_request();
     let bytes = CallBytes {
         request: parked.request_bytes,
         reply: reply_bytes,
+        pushed: client.pushed_bytes,
     };
     let micros = state.micros_since(began) + parked.command.took_micros();
     state.stats.by_command.on_measured(spec, micros * 1_000);

@@ -24,6 +24,7 @@ use crate::double::Double;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
+use crate::migration;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::state::State;
@@ -114,7 +115,10 @@ impl Builder {
             supervisor,
         } = self;
         let settings = config.settings();
-        let double = settings.testdouble.then(|| Double::start(settings.clock));
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let double = settings
+            .testdouble
+            .then(|| Double::start(settings.clock, seed));
         let clock = match &double {
             Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
             None => clock,
@@ -132,7 +136,6 @@ impl Builder {
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
             config_file: config.file().to_owned(),
         };
-        let seed = settings.seed.unwrap_or_else(sockets::seed);
         let store = Store::new(settings.databases, seed, Default::default());
         let addrs = sockets.addrs();
         let mut state = State::new(config, info, store, Arc::clone(&clock));
@@ -148,6 +151,8 @@ impl Builder {
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
+        let launch = migration::launcher(&engine);
+        engine.with(|state, _| state.launch_migration = Some(launch));
         let mut tasks = vec![tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle()];
         tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {

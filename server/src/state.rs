@@ -30,6 +30,8 @@ use crate::gate::Gate;
 use crate::latency::LatencyEvents;
 use crate::link::Link;
 use crate::listening::Listening;
+use crate::migration::Launch;
+use crate::migration::Migration;
 use crate::pubsub::PubSub;
 use crate::resume::Resumed;
 use crate::script::Scripts;
@@ -94,6 +96,8 @@ pub struct State {
     pub(crate) caller: Option<ClientId>,
     /// Pushes for the caller, to follow the reply of its command.
     pub(crate) deferred: Vec<u8>,
+    /// What the caller sees of its own command as a monitor, to stand where the command is in its replies.
+    pub(crate) shown: Vec<u8>,
     /// Clients whose `out` is to be handed to their links.
     touched: Vec<ClientId>,
     /// When idle clients, and those that do not read, are to be looked at.
@@ -114,6 +118,10 @@ pub struct State {
     pub(crate) touched_bytes: usize,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
+    /// The keys that are on their way to another server.
+    pub(crate) migration: Option<Migration>,
+    /// What carries them.
+    pub(crate) launch_migration: Option<Launch>,
     /// What to tell of a new `loglevel`.
     pub(crate) set_log_level: Option<SetLogLevel>,
     /// What a test holds, if this is a test double.
@@ -173,6 +181,7 @@ impl State {
             peak_bytes: 0,
             caller: None,
             deferred: Vec::new(),
+            shown: Vec::new(),
             touched: Vec::new(),
             upkeep_at: None,
             changes: Vec::new(),
@@ -183,6 +192,8 @@ impl State {
             reply_start: Mark::default(),
             touched_bytes: 0,
             listening: None,
+            migration: None,
+            launch_migration: None,
             set_log_level: None,
             double: None,
             warned_of_http_at: None,
@@ -258,7 +269,9 @@ impl State {
             write(&mut ReplyWriter::new(&mut self.deferred, version));
             return;
         }
+        let before = client.out.len();
         write(&mut ReplyWriter::new(&mut client.out, version));
+        client.pushed_bytes += client.out.len() - before;
         self.touch(to);
     }
 
@@ -286,6 +299,9 @@ impl State {
             serve::abandon(self, waiter);
         } else if client.gated {
             self.gate.forget(id);
+        }
+        if let Some(double) = &mut self.double {
+            double.held.forget(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);
@@ -350,9 +366,10 @@ impl State {
         [
             next_expiry.map(by_wall),
             self.store.next_packing().map(by_wall),
-            self.remembers_too_many_keys().then_some(now.mono),
+            self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
+            self.next_release(),
             self.upkeep_at,
         ]
         .into_iter()

@@ -29,6 +29,12 @@ pub struct Stats {
     pub bytes_out: u64,
     /// How often something was sent.
     pub writes: u64,
+    /// How often there was something to do: a batch of a client's, or what time brought.
+    pub cycles: u64,
+    /// The most commands that were executed in one of them.
+    pub cycle_commands_max: u64,
+    /// The longest that was measured between two readings of the clock, in microseconds.
+    pub cycle_micros_max: u64,
     /// How long keys were removed that were due, in microseconds.
     pub expire_micros: u64,
     /// How often that ended before all were removed.
@@ -103,7 +109,20 @@ impl Stats {
             commands: self.commands,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            cycles: self.cycles,
+            busy_micros: self.busy_micros(),
         }
+    }
+
+    /// How long commands took and what else is measured, in microseconds.
+    pub(crate) fn busy_micros(&self) -> u64 {
+        self.by_command.nanos() / 1_000 + self.expire_micros
+    }
+
+    /// A batch of so many commands was executed.
+    pub(crate) fn on_cycle(&mut self, commands: usize) {
+        self.cycles += 1;
+        self.cycle_commands_max = self.cycle_commands_max.max(commands as u64);
     }
 
     /// A client sent something.
@@ -239,6 +258,11 @@ impl ByCommand {
     /// Keeps durations from now on, or does not.
     pub(crate) fn set_keeps_durations(&mut self, keeps_durations: bool) {
         self.keeps_durations = keeps_durations;
+    }
+
+    /// What all calls took, as far as it is known.
+    pub(crate) fn nanos(&self) -> u64 {
+        self.counters.iter().map(|row| row.counters.nanos).sum()
     }
 
     /// All of them, ordered by the commands' names.

@@ -81,7 +81,9 @@ impl Timing {
         measured: Option<&'static Spec>,
         stats: &mut Stats,
     ) -> u64 {
-        let nanos = to.0.saturating_sub(from.0).saturating_mul(1_000);
+        let micros = to.0.saturating_sub(from.0);
+        stats.cycle_micros_max = stats.cycle_micros_max.max(micros);
+        let nanos = micros.saturating_mul(1_000);
         let count = std::mem::take(&mut self.since_reading);
         let mut own = 0;
         let mut others = count;

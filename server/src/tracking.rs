@@ -8,10 +8,13 @@
 //! When a client hears of it:
 //! - of what others change: at once, before the reply to whoever changed it.
 //! - of what it changes itself: after the reply to its command, or to the whole of `EXEC`.
-//! - with `BCAST`: when the batch of commands is over that changed something, in one message for each
+//! - with `BCAST`: when what was read at once is executed that changed something, in one message for each
 //!   prefix.
+//! - of keys that are forgotten since there are too many: before the next command, or a tenth of a second
+//!   later.
 
 mod broadcast;
+mod limit;
 mod table;
 
 use std::collections::BTreeSet;
@@ -20,9 +23,11 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_protocol::Version;
 use tailrace_storage::Event;
+use tailrace_storage::Instant;
 use tailrace_storage::Rng;
 
 use self::broadcast::Prefixes;
+use self::limit::Excess;
 pub(crate) use self::table::ReadKeys;
 use crate::args::Args;
 use crate::client::Client;
@@ -101,6 +106,8 @@ pub struct Caches {
     pending: Vec<Option<Box<[u8]>>>,
     /// Whether storage writes down every change for this.
     is_observing: bool,
+    /// What is known of keys that are too many.
+    excess: Excess,
     rng: Rng,
 }
 
@@ -112,6 +119,7 @@ impl Default for Caches {
             prefixes: Prefixes::default(),
             pending: Vec::new(),
             is_observing: false,
+            excess: Excess::default(),
             rng: Rng::from_seed(0),
         }
     }
@@ -146,12 +154,6 @@ impl Caches {
     /// Whether the caller is to be told something after its reply.
     pub(crate) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
-    }
-
-    /// Whether more keys are remembered than `tracking-table-max-keys` allows; 0 is no limit. Nobody
-    /// cares while nobody tracks.
-    fn exceeds(&self, keys_max: usize) -> bool {
-        self.clients > 0 && keys_max > 0 && self.keys.len() > keys_max
     }
 }
 
@@ -228,9 +230,6 @@ impl State {
         let changes = self.store.changes();
         let change = &changes[at];
         let other = match change.event {
-            // A group is none of a stream's content, but the stream that is made with it is.
-            Event::XgroupCreate if at == 0 || changes[at - 1].event != Event::New => return,
-            Event::XgroupCreate => None,
             // A stream that is trimmed, too, has changed when that is done.
             Event::Xadd
                 if changes
@@ -280,52 +279,38 @@ impl State {
         }
     }
 
-    /// Does what is due when the commands of a batch are over: broadcasts what they changed, and forgets
-    /// keys if too many are remembered.
+    /// Does what is due when a batch of commands is over: broadcasts what changed, unless `is_amid_input`, since
+    /// more commands follow that were read at once with these.
     #[cold]
-    pub(crate) fn settle_caches(&mut self) {
-        self.broadcast();
-        let keys_max = self.config.settings().tracking_table_keys_max;
-        for _ in 0..FORGOTTEN_AT_ONCE {
-            if !self.caches.exceeds(keys_max) {
-                break;
-            }
-            let Caches { keys, rng, .. } = &mut self.caches;
-            if let Some(key) = keys.remove_any(rng) {
-                self.tell_readers(&key.name, &key.readers);
-            }
+    pub(crate) fn settle_caches(&mut self, is_amid_input: bool, now: Instant) {
+        if !is_amid_input {
+            self.broadcast();
         }
+        self.schedule_forgetting(now);
         self.observe_for_caches();
-    }
-
-    /// Whether keys are left to forget for [`Self::settle_caches`].
-    pub(crate) fn remembers_too_many_keys(&self) -> bool {
-        let keys_max = self.config.settings().tracking_table_keys_max;
-        self.caches.exceeds(keys_max)
     }
 
     fn invalidate(&mut self, key: &[u8], by: Option<ClientId>) {
         self.caches.prefixes.note(key, by);
         if let Some(key) = self.caches.keys.remove(key) {
-            self.tell_readers(&key.name, &key.readers);
+            self.tell_readers(&key.name, &key.readers, self.caller);
             self.observe_for_caches();
         }
     }
 
-    fn tell_readers(&mut self, key: &[u8], readers: &[ClientId]) {
+    /// Tells those who read a key to drop it: at once, or after its reply whose command runs. `by` is the client
+    /// to which that is due.
+    fn tell_readers(&mut self, key: &[u8], readers: &[ClientId], by: Option<ClientId>) {
         for &id in readers {
             let tracking = self.clients.get(id).and_then(|to| to.tracking.as_deref());
             let Some(tracking) = tracking else {
                 continue;
             };
-            let is_caller = self.caller == Some(id);
-            if !tracking.is_on
-                || tracking.mode == Mode::Broadcast
-                || (is_caller && tracking.no_loop)
-            {
+            let is_spared = tracking.no_loop && by == Some(id);
+            if !tracking.is_on || tracking.mode == Mode::Broadcast || is_spared {
                 continue;
             }
-            if is_caller {
+            if self.caller == Some(id) {
                 self.caches.pending.push(Some(key.into()));
             } else {
                 self.send_invalidation(id, Some(key));
@@ -423,8 +408,6 @@ fn write_push(reply: &mut ReplyWriter<'_>, keys: &[u8]) {
 
 /// The channel on which a RESP2 client hears what another is to drop. Nobody else is sent that.
 const CHANNEL: &[u8] = b"__redis__:invalidate";
-/// Keys forgotten at a time when the limit was lowered by far, so that nobody waits long for the lock.
-const FORGOTTEN_AT_ONCE: usize = 1_000;
 /// Whether an `XREAD` names streams with an ID for each. One that does not is an error, and the model looks
 /// at its options here, where COMMAND GETKEYS only looks for a word.
 fn has_streams(request: Request<'_>) -> bool {

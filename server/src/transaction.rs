@@ -160,6 +160,16 @@ impl State {
         }
     }
 
+    /// Notes that a key came into being, which breaks nothing, but that it goes does from now on.
+    pub(crate) fn note_watched(&mut self, db: usize, key: &[u8]) {
+        for id in self.watch_list.watchers(db, key).to_vec() {
+            let keys = &mut self.clients.at(id).watches.keys;
+            if let Some(was_alive) = keys.get_mut(&(db, Box::from(key))) {
+                *was_alive = true;
+            }
+        }
+    }
+
     /// Queues a command of a client that is in a transaction, unless that will not be executed anyway.
     pub(crate) fn queue(
         &mut self,

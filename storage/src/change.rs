@@ -19,8 +19,10 @@ pub struct Change {
 /// What can happen to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Event {
-    /// The key came into being; what made it follows.
+    /// The key came into being; what made it follows, unless that is all that happened to it.
     New,
+    /// The key was made for a test (DEBUG POPULATE).
+    Populated,
     /// A read did not find the key.
     KeyMiss,
     /// A stream was about to be replaced by something else; what did it follows.
@@ -39,6 +41,8 @@ pub enum Event {
     Xsetid,
     /// A consumer group was created.
     XgroupCreate,
+    /// A consumer group was created, and its stream with it.
+    XgroupMkstream,
     /// A consumer was created.
     XgroupCreateconsumer,
     /// A consumer was deleted.
@@ -79,6 +83,8 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
+    /// The key came from another server, or from a copy that was kept of it.
+    Restore,
     /// The database was emptied while the key was there.
     Flushed,
     /// The database was swapped, and its key of this name went with it.
@@ -134,7 +140,7 @@ impl Event {
             Self::Xtrim => "xtrim",
             Self::Xdel => "xdel",
             Self::Xsetid => "xsetid",
-            Self::XgroupCreate => "xgroup-create",
+            Self::XgroupCreate | Self::XgroupMkstream => "xgroup-create",
             Self::XgroupCreateconsumer => "xgroup-createconsumer",
             Self::XgroupDelconsumer => "xgroup-delconsumer",
             Self::XgroupDestroy => "xgroup-destroy",
@@ -154,7 +160,12 @@ impl Event {
             Self::CopyTo => "copy_to",
             Self::MoveFrom => "move_from",
             Self::MoveTo => "move_to",
-            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => return None,
+            Self::Restore => "restore",
+            Self::Populated
+            | Self::Overwritten
+            | Self::Flushed
+            | Self::SwappedOut
+            | Self::SwappedIn => return None,
         })
     }
 
@@ -164,6 +175,7 @@ impl Event {
         !matches!(
             self,
             Self::New
+                | Self::Populated
                 | Self::KeyMiss
                 | Self::Overwritten
                 | Self::Replaced
@@ -192,6 +204,7 @@ impl Event {
             | Self::Xdel
             | Self::Xsetid
             | Self::XgroupCreate
+            | Self::XgroupMkstream
             | Self::XgroupCreateconsumer
             | Self::XgroupDelconsumer
             | Self::XgroupDestroy
@@ -209,23 +222,27 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveFrom
-            | Self::MoveTo => EventClass::Generic,
+            | Self::MoveTo
+            | Self::Restore => EventClass::Generic,
             Self::Expired | Self::Outdated => EventClass::Expired,
-            Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn => {
-                EventClass::Silent
-            }
+            Self::Populated
+            | Self::Overwritten
+            | Self::Flushed
+            | Self::SwappedOut
+            | Self::SwappedIn => EventClass::Silent,
         }
     }
 
     /// Returns whether this event breaks a WATCH on the key.
     ///
-    /// What happens to a group of a stream that is there already never does. A stream that XGROUP CREATE
-    /// made does by its [`Event::New`].
+    /// What happens to a group of a stream that is there already never does. That a key is new does not by itself, either:
+    /// what made it does, unless it has not written anything (BITFIELD).
     #[must_use]
     pub const fn breaks_watch(self) -> bool {
         !matches!(
             self,
-            Self::KeyMiss
+            Self::New
+                | Self::KeyMiss
                 | Self::Replaced
                 | Self::TypeChanged
                 | Self::Xsetid
@@ -239,14 +256,14 @@ impl Event {
 
     /// Returns whether clients that cached the key have to drop it.
     ///
-    /// [`Event::New`] and [`Event::Overwritten`] do not, as what did it follows: only a stream that XGROUP CREATE made
-    /// shows in nothing else. When databases are emptied or swapped, clients hear that or nothing.
+    /// [`Event::Overwritten`] does not, as what did it follows. When databases are emptied or swapped, clients hear
+    /// that or nothing.
     #[must_use]
     pub const fn invalidates(self) -> bool {
         self.breaks_watch()
             && !matches!(
                 self,
-                Self::New | Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn
+                Self::Overwritten | Self::Flushed | Self::SwappedOut | Self::SwappedIn
             )
     }
 
@@ -260,6 +277,7 @@ impl Event {
             | Self::RenameTo
             | Self::CopyTo
             | Self::MoveTo
+            | Self::Restore
             | Self::SwappedIn => Signal::Ready,
             Self::Overwritten
             | Self::XgroupDestroy

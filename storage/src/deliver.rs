@@ -1,11 +1,13 @@
 //! Reading through a group: new entries, and a consumer's own history.
 
+use crate::entry::Entry;
 use crate::group::Group;
 use crate::id::StreamId;
 use crate::lag::Counters;
 use crate::log::Log;
 use crate::lookup::Lookup;
 use crate::pending::{ConsumerIndex, PendingEntry, RunFacts, Verdict, Visitor};
+use crate::range::Position;
 use crate::stream::{NoGroup, Stream};
 use crate::time::UnixMillis;
 
@@ -36,6 +38,8 @@ pub struct ReadNew {
     pub delivered: Option<Delivered>,
     /// Whether the consumer is new.
     pub consumer_created: bool,
+    /// Where the log has what was delivered.
+    at: Position,
 }
 
 /// What came of reading a consumer's history.
@@ -83,11 +87,20 @@ impl Stream {
                 count_max,
                 tracking,
             };
+            let delivered = group.deliver(&new, consumer, now).unzip();
             ReadNew {
-                delivered: group.deliver(&new, consumer, now),
+                delivered: delivered.0,
+                at: delivered.1.unwrap_or_default(),
                 consumer_created,
             }
         })
+    }
+
+    /// Walks over the entries that were delivered, before anything else is done to the stream.
+    pub fn delivered(&self, read: &ReadNew) -> impl Iterator<Item = Entry<'_>> {
+        let count = read.delivered.map_or(0, |delivered| delivered.count);
+        let entries = self.log().range_from(read.at);
+        entries.take(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     /// Lists what a consumer has pending above `after`, `count_max` entries at most. The consumer
@@ -116,6 +129,8 @@ impl Stream {
                 left: count_max.min(group.pending.count_of(consumer)),
                 entries: Vec::new(),
             };
+            let expected = usize::try_from(reading.left).unwrap_or(usize::MAX);
+            reading.entries.reserve(expected.min(RESERVED_MAX));
             if let Some(from) = after.next() {
                 group.pending.walk(from, &mut reading);
             }
@@ -142,44 +157,47 @@ struct NewEntries<'a> {
 }
 
 impl Group {
+    /// Delivers what there is, and tells where that is in the log.
     fn deliver(
         &mut self,
         new: &NewEntries<'_>,
         consumer: ConsumerIndex,
         now: UnixMillis,
-    ) -> Option<Delivered> {
+    ) -> Option<(Delivered, Position)> {
         let after = self.last_delivered.next()?;
         if new.log.last_id() < Some(after) {
             return None;
         }
-        let mut delivered: Option<Delivered> = None;
-        let count_max = usize::try_from(new.count_max).unwrap_or(usize::MAX);
-        for entry in new.log.range(after, StreamId::MAX).take(count_max) {
-            let id = entry.id();
-            self.entries_read = new
-                .counters
-                .advance(self.last_delivered, self.entries_read, id);
-            self.last_delivered = id;
-            if new.tracking == Tracking::Pending {
-                self.pending.insert(PendingEntry {
-                    id,
+        let mut left = new.log.range_from(new.log.seek_from(self.next_at, after));
+        let at = left.start();
+        let count = left.count_up_to(new.count_max);
+        let from = left.clone().next_id()?;
+        let mut ids = left.clone();
+        self.entries_read = new.counters.advance_over(
+            self.last_delivered,
+            self.entries_read,
+            std::iter::from_fn(|| ids.next_id()),
+            count,
+        );
+        let ids = std::iter::from_fn(|| left.next_id());
+        let ids_max = usize::try_from(count).unwrap_or(usize::MAX);
+        let to = match new.tracking {
+            Tracking::Pending => {
+                self.note_active(consumer, now);
+                let first = PendingEntry {
+                    id: from,
                     consumer,
                     delivered_at: now,
                     deliveries: 1,
-                });
+                };
+                self.pending.insert_all(first, ids, ids_max)
             }
-            let stretch = delivered.get_or_insert(Delivered {
-                from: id,
-                to: id,
-                count: 0,
-            });
-            stretch.to = id;
-            stretch.count += 1;
-        }
-        if delivered.is_some() && new.tracking == Tracking::Pending {
-            self.note_active(consumer, now);
-        }
-        delivered
+            Tracking::NoAck => ids.take(ids_max).last(),
+        };
+        let to = to.unwrap_or(from);
+        self.last_delivered = to;
+        self.next_at = left.start();
+        Some((Delivered { from, to, count }, at))
     }
 }
 
@@ -221,3 +239,6 @@ impl Visitor for Rereading<'_> {
         })
     }
 }
+
+/// Entries of a consumer's history that memory is taken for at once.
+const RESERVED_MAX: usize = 1_024;

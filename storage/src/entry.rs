@@ -2,6 +2,10 @@
 
 use crate::fields;
 use crate::fields::Fields;
+use crate::fields::Kept;
+use crate::fields::Plain;
+use crate::fields::PlainValues;
+use crate::fields::Templates;
 use crate::id::StreamId;
 
 /// One entry of a log.
@@ -11,8 +15,21 @@ pub struct Entry<'a> {
     field_count: usize,
     /// The names that the node shares among its entries, or none when they lie between the values.
     names: Option<&'a [u8]>,
-    templates: &'a [u8],
+    templates: Templates<'a>,
+    /// The entry's own part of the node, and what follows it.
     body: &'a [u8],
+    body_bytes: usize,
+}
+
+/// Names that entries of a node share. They are equal if they are the same ones.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedNames<'a>(&'a [u8]);
+
+impl PartialEq for SharedNames<'_> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0.as_ptr(), other.0.as_ptr())
+    }
 }
 
 impl<'a> Entry<'a> {
@@ -20,9 +37,10 @@ impl<'a> Entry<'a> {
     pub(crate) const fn sharing_names(
         id: StreamId,
         names: &'a [u8],
-        templates: &'a [u8],
+        templates: Templates<'a>,
         field_count: usize,
         body: &'a [u8],
+        body_bytes: usize,
     ) -> Self {
         Self {
             id,
@@ -30,18 +48,20 @@ impl<'a> Entry<'a> {
             names: Some(names),
             templates,
             body,
+            body_bytes,
         }
     }
 
     #[inline]
-    pub(crate) fn with_names(id: StreamId, mut body: &'a [u8]) -> Self {
+    pub(crate) fn with_names(id: StreamId, mut body: &'a [u8], body_bytes: usize) -> Self {
         let field_count = fields::take_count(&mut body);
         Self {
             id,
             field_count,
             names: None,
-            templates: &[],
+            templates: Templates::NONE,
             body,
+            body_bytes,
         }
     }
 
@@ -63,7 +83,55 @@ impl<'a> Entry<'a> {
     #[inline]
     #[must_use]
     pub const fn fields(&self) -> Fields<'a> {
-        Fields::new(self.names, self.templates, self.body, self.field_count)
+        Fields::new(
+            self.names,
+            self.templates.bytes,
+            self.body,
+            self.field_count,
+        )
+    }
+
+    /// As [`Entry::fields`], for who copies names and values.
+    #[inline]
+    pub fn kept_fields(&self) -> impl Iterator<Item = (Plain<'a>, Kept<'a>)> {
+        let mut fields = self.fields();
+        std::iter::from_fn(move || fields.next_kept())
+    }
+
+    /// Returns the names that it shares with others, if it does; those then have as many fields.
+    #[inline]
+    #[must_use]
+    pub fn shared_names(&self) -> Option<SharedNames<'a>> {
+        self.names.map(SharedNames)
+    }
+
+    /// Walks over the names, if they are shared.
+    #[inline]
+    #[must_use]
+    pub fn plain_names(&self) -> Option<PlainValues<'a>> {
+        let names = self.names?;
+        Some(PlainValues::new(names, names.len(), self.field_count))
+    }
+
+    /// Walks over the values, if none is in pieces and no names lie between them.
+    #[inline]
+    #[must_use]
+    pub fn plain_values(&self) -> Option<PlainValues<'a>> {
+        let is_plain = !self.templates.has_pieces && self.names.is_some();
+        let bytes_max = self.body_bytes + self.templates.len;
+        is_plain.then(|| PlainValues::new(self.body, bytes_max, self.field_count))
+    }
+
+    /// Returns the template of the value at `index`, which is the value unless the entry has its own.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[must_use]
+    pub fn template(&self, index: usize) -> Plain<'a> {
+        let mut templates = PlainValues::new(self.templates.bytes, 0, self.field_count);
+        let template = templates.nth(index).flatten();
+        template.expect("where values are like their templates, there are some")
     }
 }
 
@@ -103,19 +171,34 @@ impl EntryHead {
     }
 
     /// Reads what [`EntryHead::put`] wrote, and returns how long that is. More may follow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(data: &[u8]) -> (Self, usize) {
+        match data.first_chunk() {
+            Some(bytes) => Self::take_from(bytes),
+            None => Self::take_at_end(data),
+        }
+    }
+
+    #[inline(always)]
+    fn take_from(bytes: &[u8; Self::BYTES_MAX]) -> (Self, usize) {
         let mut head = Self {
-            flags: data[0],
+            flags: bytes[0],
             ms: 0,
             seq: 0,
         };
         let ms_index = head.width_index(MS_WIDTH_SHIFT);
         let seq_index = head.width_index(SEQ_WIDTH_SHIFT);
         let seq_at = 1 + WIDTHS[ms_index];
-        head.ms = number(&data[1..], ms_index);
-        head.seq = number(&data[seq_at..], seq_index);
+        head.ms = number(bytes, 1) & MASKS[ms_index];
+        head.seq = number(bytes, seq_at) & MASKS[seq_index];
         (head, seq_at + WIDTHS[seq_index])
+    }
+
+    #[cold]
+    fn take_at_end(data: &[u8]) -> (Self, usize) {
+        let mut bytes = [0; Self::BYTES_MAX];
+        bytes[..data.len()].copy_from_slice(data);
+        Self::take_from(&bytes)
     }
 
     #[inline]
@@ -157,20 +240,14 @@ impl EntryHead {
     }
 }
 
-/// Reads a number of one of the widths; what follows it does not matter.
-#[inline]
-fn number(data: &[u8], width_index: usize) -> u64 {
-    match data.first_chunk() {
-        Some(bytes) => u64::from_le_bytes(*bytes) & MASKS[width_index],
-        None => number_at_end(data, WIDTHS[width_index]),
-    }
-}
-
-#[cold]
-fn number_at_end(data: &[u8], width: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..width].copy_from_slice(&data[..width]);
-    u64::from_le_bytes(bytes)
+/// Reads eight bytes at a place, of which there are enough.
+#[inline(always)]
+fn number(bytes: &[u8; EntryHead::BYTES_MAX], at: usize) -> u64 {
+    // No head is so long, which the compiler can see here.
+    let at = at % (EntryHead::BYTES_MAX - size_of::<u64>());
+    let mut number = [0; size_of::<u64>()];
+    number.copy_from_slice(&bytes[at..at + size_of::<u64>()]);
+    u64::from_le_bytes(number)
 }
 
 /// Returns the place in [`WIDTHS`] of the narrowest that holds the number.

@@ -40,6 +40,68 @@ pub enum Text<'a> {
     Packed(Packed<'a>),
 }
 
+/// A name or a value as it lies in a node, which takes the least time to copy.
+#[derive(Clone, Copy, Debug)]
+pub enum Kept<'a> {
+    /// In one piece.
+    Plain(Plain<'a>),
+    /// In pieces.
+    Packed(Packed<'a>),
+}
+
+/// As [`Part`], with what lies behind it.
+#[derive(Clone, Copy, Debug)]
+pub enum Plain<'a> {
+    /// The bytes as they came. They do not look like an integer.
+    Bytes(Lead<'a>),
+    /// A number whose decimal digits are the bytes that came.
+    Int(i64),
+}
+
+/// The front of some bytes. What lies behind means nothing, but who copies may read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Lead<'a> {
+    /// All bytes.
+    pub bytes: &'a [u8],
+    /// How many of them are meant.
+    pub len: usize,
+}
+
+impl Plain<'_> {
+    /// Returns how many bytes it has if it is a text, and none for a number.
+    #[inline]
+    #[must_use]
+    pub const fn text_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(lead) => lead.len,
+            Self::Int(_) => 0,
+        }
+    }
+}
+
+impl<'a> From<Part<'a>> for Plain<'a> {
+    #[inline]
+    fn from(part: Part<'a>) -> Self {
+        match part {
+            Part::Bytes(bytes) => Self::Bytes(Lead {
+                bytes,
+                len: bytes.len(),
+            }),
+            Part::Int(number) => Self::Int(number),
+        }
+    }
+}
+
+impl<'a> From<Text<'a>> for Kept<'a> {
+    #[inline]
+    fn from(text: Text<'a>) -> Self {
+        match text {
+            Text::Part(part) => Self::Plain(part.into()),
+            Text::Packed(packed) => Self::Packed(packed),
+        }
+    }
+}
+
 /// Walks over the fields of an entry; see [`crate::Entry::fields`].
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
@@ -65,6 +127,90 @@ impl<'a> Fields<'a> {
             body,
             left: count,
         }
+    }
+}
+
+/// Values that a node keeps once for many entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Templates<'a> {
+    /// One of each name, and what follows them; empty if there are none.
+    pub(crate) bytes: &'a [u8],
+    /// How many bytes they have.
+    pub(crate) len: usize,
+    /// Whether there are values that are pieces of them. If not, the others may be the same.
+    pub(crate) has_pieces: bool,
+}
+
+impl Templates<'_> {
+    pub(crate) const NONE: Self = Self {
+        bytes: &[],
+        len: 0,
+        has_pieces: false,
+    };
+}
+
+/// Walks over names, or over values none of which is in pieces; see [`crate::Entry::plain_values`].
+#[derive(Clone, Debug)]
+pub struct PlainValues<'a> {
+    body: &'a [u8],
+    bytes_max: usize,
+    left: usize,
+}
+
+impl<'a> PlainValues<'a> {
+    #[inline]
+    pub(crate) const fn new(body: &'a [u8], bytes_max: usize, count: usize) -> Self {
+        Self {
+            body,
+            bytes_max,
+            left: count,
+        }
+    }
+
+    /// Returns as many bytes as all texts do not exceed together, templates among them, and numbers not counted.
+    #[inline]
+    #[must_use]
+    pub const fn text_bytes_max(&self) -> usize {
+        self.bytes_max
+    }
+}
+
+impl<'a> Iterator for PlainValues<'a> {
+    /// Nothing stands for what the template is; see [`crate::Entry::template`].
+    type Item = Option<Plain<'a>>;
+
+    // A few instructions, twice as many if they are called.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Option<Plain<'a>>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(match self.body.split_first() {
+            Some((&tag, tail)) if tag <= TEXT_LEN_MAX => {
+                let len = usize::from(tag);
+                self.body = &tail[len..];
+                Some(Plain::Bytes(Lead { bytes: tail, len }))
+            }
+            Some((&AS_TEMPLATE, tail)) => {
+                self.body = tail;
+                None
+            }
+            _ => Some(take_other(&mut self.body)),
+        })
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// Takes the next field, for who copies.
+    #[inline]
+    pub(crate) fn next_kept(&mut self) -> Option<(Plain<'a>, Kept<'a>)> {
+        self.left = self.left.checked_sub(1)?;
+        let name = take_plain(self.names.as_mut().unwrap_or(&mut self.body));
+        let value = if self.templates.is_empty() {
+            Kept::Plain(take_plain(&mut self.body))
+        } else {
+            let template = take(&mut self.templates);
+            take_by(&mut self.body, template).into()
+        };
+        Some((name, value))
     }
 }
 
@@ -115,6 +261,24 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8]) -> Part<'a> {
     };
     *rest = tail;
     part
+}
+
+/// As [`take`], for who copies.
+#[inline(always)]
+fn take_plain<'a>(rest: &mut &'a [u8]) -> Plain<'a> {
+    match rest.split_first() {
+        Some((&tag, tail)) if tag <= TEXT_LEN_MAX => {
+            let len = usize::from(tag);
+            *rest = &tail[len..];
+            Plain::Bytes(Lead { bytes: tail, len })
+        }
+        _ => take_other(rest),
+    }
+}
+
+#[inline(never)]
+fn take_other<'a>(rest: &mut &'a [u8]) -> Plain<'a> {
+    take(rest).into()
 }
 
 /// Takes a value that may be packed by a template.

@@ -4,6 +4,7 @@ use crate::consumer::{Consumer, Consumers};
 use crate::id::StreamId;
 use crate::pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 use crate::pending::{RunFacts, Verdict, Visitor};
+use crate::range::Position;
 use crate::time::{Millis, UnixMillis};
 
 /// See the module's documentation.
@@ -15,6 +16,8 @@ pub struct Group {
     pub(crate) entries_read: Option<u64>,
     pub(crate) pending: Pending,
     pub(crate) consumers: Consumers,
+    /// Where in the log the entries were that were to be delivered next. They may be elsewhere by now.
+    pub(crate) next_at: Position,
     /// When waiting consumers were last tried in vain. They all count as seen then, without being
     /// touched one by one.
     last_attempt: UnixMillis,
@@ -27,6 +30,7 @@ impl Group {
             entries_read,
             pending: Pending::default(),
             consumers: Consumers::default(),
+            next_at: Position::default(),
             last_attempt: UnixMillis(0),
         }
     }
@@ -177,9 +181,7 @@ impl Group {
 
     /// Takes entries out of the pending list. Returns how many were there.
     pub(crate) fn acknowledge(&mut self, ids: impl IntoIterator<Item = StreamId>) -> u64 {
-        ids.into_iter()
-            .map(|id| u64::from(self.pending.remove(id).is_some()))
-            .sum()
+        self.pending.remove_all(ids)
     }
 }
 

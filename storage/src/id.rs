@@ -62,7 +62,23 @@ impl StreamId {
     /// assert_eq!(StreamId::parse(b"12--18446744073709551615", 0), Ok(StreamId::new(12, 1)));
     /// assert!(StreamId::parse(b"12--1", 0).is_err());
     /// ```
+    #[inline]
     pub fn parse(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
+        match Self::parse_plain(text) {
+            Some(id) => Ok(id),
+            None => Self::parse_any(text, seq_default),
+        }
+    }
+
+    /// Reads two numbers of digits alone that cannot be too large, as nearly all IDs have.
+    #[inline]
+    fn parse_plain(text: &[u8]) -> Option<Self> {
+        let (ms, rest) = few_digits(text)?;
+        let (seq, rest) = few_digits(rest.strip_prefix(b"-")?)?;
+        rest.is_empty().then_some(Self { ms, seq })
+    }
+
+    fn parse_any(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
         let (ms, seq) = split(text)?;
         let ms = number(ms)?;
         let seq = seq.map_or(Ok(seq_default), number)?;
@@ -75,10 +91,13 @@ impl StreamId {
     ///
     /// [`InvalidId`] for anything else.
     pub fn parse_bound(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
+        if let Some(id) = Self::parse_plain(text) {
+            return Ok(id);
+        }
         match until_nul(text) {
             b"-" => Ok(Self::MIN),
             b"+" => Ok(Self::MAX),
-            _ => Self::parse(text, seq_default),
+            _ => Self::parse_any(text, seq_default),
         }
     }
 }
@@ -164,6 +183,39 @@ fn number(text: &[u8]) -> Result<u64, InvalidId> {
         .ok_or(InvalidId)
 }
 
+/// Reads the digits in front, if there are some and they fit into 64 bits whatever they are.
+#[inline]
+fn few_digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let eight = text.first_chunk().and_then(|eight| eight_digits(*eight));
+    let (mut number, mut count) = eight.map_or((0, 0), |number| (number, 8));
+    for byte in text.iter().skip(count) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        if count == FEW_DIGITS {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+        count += 1;
+    }
+    (count > 0).then(|| (number, &text[count..]))
+}
+
+/// Reads eight digits at once: neighbours make pairs, pairs make fours, and two of these are the number.
+#[inline]
+const fn eight_digits(text: [u8; 8]) -> Option<u64> {
+    let digits = u64::from_le_bytes(text) ^ 0x3030_3030_3030_3030;
+    // What is above nine gets the highest bit of its byte, if it has not got it.
+    let above = digits.wrapping_add(0x7676_7676_7676_7676) | digits;
+    if above & 0x8080_8080_8080_8080 != 0 {
+        return None;
+    }
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
+}
+
 /// Reads one or more digits and nothing else.
 fn digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -200,6 +252,8 @@ const fn is_blank(byte: u8) -> bool {
 
 /// The reference copies an ID into a buffer of 128 bytes, end mark included, before it reads it.
 const TEXT_BYTES_MAX: usize = 127;
+/// As many digits are always below 2^64.
+const FEW_DIGITS: usize = 19;
 const I64_MIN_MAGNITUDE: u64 = i64::MIN.unsigned_abs();
 
 #[cfg(test)]
@@ -250,6 +304,12 @@ mod tests {
         for (text, ms, seq) in [
             ("7", 7, 42),
             ("7-01", 7, 1),
+            (
+                "9999999999999999999-18446744073709551615",
+                9_999_999_999_999_999_999,
+                u64::MAX,
+            ),
+            ("00000000000000000007-00000000000000000001", 7, 1),
             ("007-1", 7, 1),
             (" 7", 7, 42),
             ("\t\r\n\x0b\x0c 7-3", 7, 3),
@@ -266,6 +326,19 @@ mod tests {
             ("0000000000000000000000000000000000005", 5, 42),
         ] {
             assert_eq!(parsed(text), Ok(StreamId { ms, seq }), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn digits_are_read_eight_at_a_time() {
+        assert_eq!(eight_digits(*b"12345678"), Some(12_345_678));
+        assert_eq!(eight_digits(*b"00000009"), Some(9));
+        for place in 0..8 {
+            for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+                let mut text = *b"98765432";
+                text[place] = byte;
+                assert_eq!(eight_digits(text), None, "{text:?}");
+            }
         }
     }
 

@@ -63,12 +63,31 @@ impl Counters {
         to: StreamId,
     ) -> Option<u64> {
         match entries_read {
-            Some(read) if from >= self.first && !self.has_deleted_from(from) => {
-                Some(read.saturating_add(1))
-            }
+            Some(read) if self.counts_from(from) => Some(read.saturating_add(1)),
             _ if self.entries_added > 0 => self.position(to),
             _ => entries_read,
         }
+    }
+
+    /// As [`Counters::advance`] from each of `count` entries to the next.
+    pub(crate) fn advance_over(
+        &self,
+        mut from: StreamId,
+        mut entries_read: Option<u64>,
+        ids: impl Iterator<Item = StreamId>,
+        count: u64,
+    ) -> Option<u64> {
+        for (id, left) in ids.zip((1..=count).rev()) {
+            if let Some(read) = entries_read
+                && self.counts_from(from)
+            {
+                // So it is from all that follow.
+                return Some(read.saturating_add(left));
+            }
+            entries_read = self.advance(from, entries_read, id);
+            from = id;
+        }
+        entries_read
     }
 
     fn lag(&self, group: &Group, compat: Compat) -> Option<u64> {
@@ -91,6 +110,11 @@ impl Counters {
         // Counters that somebody set may run over; the reference takes them as signed then.
         let added = self.entries_added.cast_signed();
         read.map(|read| added.wrapping_sub(read.cast_signed()).max(0).unsigned_abs())
+    }
+
+    /// Whether each entry behind this ID is one more read.
+    fn counts_from(&self, id: StreamId) -> bool {
+        id >= self.first && !self.has_deleted_from(id)
     }
 
     /// Whether an entry at or after this ID may have been deleted, as far as that matters.

@@ -31,6 +31,7 @@ mod pack;
 mod pending;
 mod radix;
 mod range;
+mod rdb;
 mod rng;
 mod run;
 mod search;
@@ -53,9 +54,9 @@ pub use claim::{Claim, ClaimShown, ClaimTime, Claimed};
 pub use compat::Compat;
 pub use consumer::Consumer;
 pub use deliver::{Delivered, History, HistoryEntry, ReadNew, Tracking};
-pub use entry::Entry;
+pub use entry::{Entry, SharedNames};
 pub use expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
-pub use fields::{Fields, Part, Text};
+pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Text};
 pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
@@ -67,12 +68,13 @@ pub use node::NodeLimits;
 pub use pack::Packed;
 pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilter};
 pub use range::Range;
+pub use rdb::{PayloadRules, RestoreError, Versions, end_payload};
 pub use rng::Rng;
 pub use slot::key_slot;
 pub use store::{
-    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyFacts,
-    MissingStream, NoSuchKey, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError,
-    Settings, Stats, Store, Stored, StringError,
+    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyExists,
+    KeyFacts, MissingStream, NoSuchKey, RestoreOptions, SetCondition, SetExpiry, SetOptions,
+    SetOutcome, SetStreamIdError, Settings, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

@@ -13,7 +13,7 @@ pub(crate) const EMPTY: usize = 7;
 #[inline]
 pub(crate) fn part(part: Part<'_>) -> usize {
     match part {
-        Part::Bytes(bytes) => string(bytes.len()),
+        Part::Bytes(bytes) => text(bytes.len()),
         Part::Int(number) => integer(number),
     }
 }
@@ -38,8 +38,9 @@ pub(crate) fn count(count: usize) -> usize {
     integer(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
+/// Bytes of the element for a text of this length.
 #[inline]
-const fn string(len: usize) -> usize {
+pub(crate) const fn text(len: usize) -> usize {
     let encoded = match len {
         0..64 => 1 + len,
         64..4_096 => 2 + len,
@@ -100,7 +101,7 @@ mod tests {
             (16_378, 16_385),
             (16_379, 16_387),
         ] {
-            assert_eq!(string(len), bytes, "{len}");
+            assert_eq!(text(len), bytes, "{len}");
         }
     }
 }

@@ -12,6 +12,7 @@
 //! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one. Once no
 //! more entries are to come, long values are packed; see `pack.rs`.
 
+mod listpack;
 mod packing;
 
 use self::packing::Packing;
@@ -20,6 +21,7 @@ use std::num::NonZeroU32;
 use crate::entry::Entry;
 use crate::entry::EntryHead;
 use crate::fields;
+use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
 use crate::names::Names;
@@ -75,6 +77,8 @@ pub(crate) struct Node {
     listpack_bytes: u32,
     /// Whether it was tried to pack this node.
     was_looked_at: bool,
+    /// Whether some values are in pieces.
+    has_pieces: bool,
     /// What is known of IDs that left.
     pub(crate) losses: Losses,
 }
@@ -105,6 +109,7 @@ impl Node {
             dead_bytes: 0,
             listpack_bytes: short(listpack_size::EMPTY),
             was_looked_at: false,
+            has_pieces: false,
             losses: Losses::default(),
         }
     }
@@ -135,10 +140,20 @@ impl Node {
             text_bytes + parts * fields::OVERHEAD_MAX + EntryHead::BYTES_MAX + COUNT_BYTES_MAX,
         );
         if self.added == 0 {
-            self.put_shared_names(fields.clone());
+            self.put_shared_names(fields.clone().step_by(2));
         }
-        let same_names =
-            parts == 2 * self.name_count as usize && fields::have_names(fields.clone(), &self.data);
+        self.append_entry(id, fields);
+    }
+
+    /// Adds an entry behind the names that are shared.
+    #[inline]
+    fn append_entry<'a>(
+        &mut self,
+        id: StreamId,
+        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) {
+        let same_names = fields.len() == 2 * self.name_count as usize
+            && fields::have_names(fields.clone(), &self.data);
         let start = self.data.len();
         self.offsets.push(start);
         EntryHead::new(self.base, id, same_names).put(&mut self.data);
@@ -153,10 +168,10 @@ impl Node {
         self.live += 1;
     }
 
-    fn put_shared_names<'a>(&mut self, fields: impl ExactSizeIterator<Item = &'a [u8]>) {
-        let count = fields.len() / 2;
+    fn put_shared_names<'a>(&mut self, names: impl ExactSizeIterator<Item = &'a [u8]>) {
+        let count = names.len();
         let mut listpack_bytes = listpack_size::count(count) + listpack_size::count(0);
-        for name in fields.step_by(2) {
+        for name in names {
             listpack_bytes += fields::put(&mut self.data, name);
         }
         self.name_count = short(count);
@@ -272,16 +287,21 @@ impl Node {
         };
         self.dead_bytes = short(packed.dead_bytes);
         self.templates_at = Some(packed.templates_at);
+        self.has_pieces = packed.has_pieces;
         self.data = packed.data;
         self.offsets = packed.offsets;
     }
 
-    /// Returns the values that others may be packed by, and what follows them; empty if there are none.
+    /// Returns the values that others may be packed by or the same as.
     #[inline]
-    fn templates(&self) -> &[u8] {
+    fn templates(&self) -> Templates<'_> {
         match self.templates_at {
-            Some(at) => &self.data[at.get() as usize..],
-            None => &[],
+            Some(at) => Templates {
+                bytes: &self.data[at.get() as usize..],
+                len: self.offsets.start(0) - at.get() as usize,
+                has_pieces: self.has_pieces,
+            },
+            None => Templates::NONE,
         }
     }
 
@@ -350,40 +370,51 @@ impl Node {
             .id(self.base)
     }
 
+    /// Returns the ID of an entry unless it is deleted.
+    #[inline]
+    pub(crate) fn live_id(&self, index: usize) -> Option<StreamId> {
+        let (head, _) = EntryHead::take(&self.data[self.offsets.start(index)..]);
+        (!head.is_deleted()).then(|| head.id(self.base))
+    }
+
     #[inline]
     pub(crate) fn is_deleted(&self, index: usize) -> bool {
         EntryHead::has_deleted_mark(self.data[self.offsets.start(index)])
     }
 
     /// Returns an entry unless it is deleted.
-    #[inline]
+    // Who walks over entries needs a part of each only.
+    #[inline(always)]
     pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        let (head, entry) = self.slot(index);
+        (!head.is_deleted()).then_some(entry)
+    }
+
+    /// Returns an entry, deleted or not, and what stands before its fields.
+    #[inline(always)]
+    fn slot(&self, index: usize) -> (EntryHead, Entry<'_>) {
         let span = self.offsets.span(index, self.data.len());
         let (head, len) = EntryHead::take(&self.data[span.start..]);
-        if head.is_deleted() {
-            return None;
-        }
         let id = head.id(self.base);
-        let body = &self.data[span.start + len..span.end];
+        let body_at = span.start + len;
+        let body = &self.data[body_at..];
+        let body_bytes = span.end - body_at;
         if head.has_same_names() {
             let count = self.name_count as usize;
-            return Some(Entry::sharing_names(
-                id,
-                &self.data,
-                self.templates(),
-                count,
-                body,
-            ));
+            let templates = self.templates();
+            let entry = Entry::sharing_names(id, &self.data, templates, count, body, body_bytes);
+            return (head, entry);
         }
         let (number, body) = body.split_first().expect("a set's number is there");
         let shared = self.names.as_ref().zip(number.checked_sub(1));
-        Some(match shared {
+        let entry = match shared {
             Some((names, number)) => {
                 let (names, count) = names.get(number);
-                Entry::sharing_names(id, names, &[], count, body)
+                Entry::sharing_names(id, names, Templates::NONE, count, body, body_bytes)
             }
-            None => Entry::with_names(id, body),
-        })
+            None => Entry::with_names(id, body, body_bytes),
+        };
+        (head, entry)
     }
 
     /// Whether an entry with an ID from `from` to `to` may have left. Never false when one did.

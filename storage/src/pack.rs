@@ -12,6 +12,7 @@
 //! by the jump (16 bits, little-endian, signed) before it copies. Other numbers are as [`fields::put_count`] has them.
 
 use crate::fields;
+use crate::fields::Lead;
 
 /// A value that is made up of pieces of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,13 @@ impl<'a> Packed<'a> {
 
     /// Appends the value.
     pub fn append_to(&self, out: &mut Vec<u8>) {
-        out.reserve(self.len + CHUNK);
+        out.reserve(self.len);
+        self.each_piece(|piece| out.extend_from_slice(&piece.bytes[..piece.len]));
+    }
+
+    /// Gives the pieces of the value to `add`, one after the other.
+    #[inline]
+    pub fn each_piece(&self, mut add: impl FnMut(Lead<'a>)) {
         let mut steps = self.steps;
         let mut at = 0_usize;
         while let [literal, copied, tail @ ..] = steps {
@@ -56,27 +63,19 @@ impl<'a> Packed<'a> {
                 }
                 _ => (0, tail),
             };
-            append(out, tail, literal_len);
+            add(Lead {
+                bytes: tail,
+                len: literal_len,
+            });
             at = (at + literal_len).wrapping_add_signed(jump.into());
             if *copied > 0 {
-                append(out, &self.template[at..], usize::from(*copied));
-                at += usize::from(*copied);
+                let len = usize::from(*copied);
+                let bytes = &self.template[at..];
+                add(Lead { bytes, len });
+                at += len;
             }
             steps = &tail[literal_len..];
         }
-    }
-}
-
-/// Appends the first `len` bytes of `bytes`. A few are faster copied as a chunk that is then cut.
-#[inline]
-fn append(out: &mut Vec<u8>, bytes: &[u8], len: usize) {
-    match bytes.first_chunk::<CHUNK>() {
-        Some(chunk) if len <= CHUNK => {
-            let end = out.len() + len;
-            out.extend_from_slice(chunk);
-            out.truncate(end);
-        }
-        _ => out.extend_from_slice(&bytes[..len]),
     }
 }
 
@@ -218,7 +217,6 @@ const MATCH_MIN: usize = 4;
 const PLACES: usize = 2_048;
 const HAS_JUMP: u8 = 0x80;
 const LITERAL_MAX: u8 = 0x7f;
-const CHUNK: usize = 16;
 
 #[cfg(test)]
 mod tests {

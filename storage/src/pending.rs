@@ -5,6 +5,7 @@
 //! searches and a mark. The same structure answers by ID, by consumer and by idle time, and counts
 //! for each consumer, so that no count beside it can drift away.
 
+mod bulk;
 mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -101,6 +102,10 @@ pub struct Pending {
     many: BTreeMap<StreamId, u64>,
     /// Invariant: what all runs hold together.
     run_bytes: usize,
+    /// Invariant: nothing was delivered before, if there is anything.
+    oldest: UnixMillis,
+    /// How many runs may have lost what was oldest since it was looked for.
+    aged_runs: usize,
 }
 
 impl Pending {
@@ -142,7 +147,10 @@ impl Pending {
 
     /// The entries that the filter admits, lowest ID first. Passes over whole runs that hold none.
     pub fn iter(&self, filter: PendingFilter) -> impl Iterator<Item = PendingEntry> + '_ {
-        let start = self.run_of(filter.from).unwrap_or(0);
+        let start = match filter.idle.admits(self.oldest) {
+            true => self.run_of(filter.from).unwrap_or(0),
+            false => self.runs.len(),
+        };
         self.runs
             .range(start..)
             .take_while(move |run| run.first() <= filter.to)
@@ -208,6 +216,7 @@ impl Pending {
         let mut many = 0;
         for run in &self.runs {
             run.check();
+            assert!(self.oldest <= run.oldest());
             assert!(last < Some(run.first()), "runs overlap");
             last = Some(run.last());
             for slot in run.live_slots() {
@@ -296,6 +305,7 @@ impl Pending {
         if current.live() == 0 {
             self.run_bytes -= current.bytes();
             self.runs.remove(run);
+            self.note_aged();
             return Tidied::Gone;
         }
         if !current.is_sparse() {
@@ -323,6 +333,16 @@ impl Pending {
         let result = work(run);
         self.run_bytes += run.bytes();
         result
+    }
+
+    /// Notes that a run may have lost what was oldest. Looks for it once all have, as it were, so that this costs little.
+    fn note_aged(&mut self) {
+        self.aged_runs += 1;
+        if self.aged_runs > self.runs.len() {
+            let oldest = self.runs.iter().map(Run::oldest).min();
+            self.oldest = oldest.unwrap_or(UnixMillis(u64::MAX));
+            self.aged_runs = 0;
+        }
     }
 
     fn add_run(&mut self, at: usize, run: Run) {
@@ -356,6 +376,10 @@ impl Pending {
         }
         self.counts[consumer] += 1;
         self.len += 1;
+        self.oldest = match self.len {
+            1 => entry.delivered_at,
+            _ => self.oldest.min(entry.delivered_at),
+        };
         let deliveries = u32::try_from(entry.deliveries).unwrap_or(Slot::MANY);
         if deliveries == Slot::MANY {
             self.many.insert(entry.id, entry.deliveries);
@@ -400,6 +424,8 @@ impl Clone for Pending {
             len: self.len,
             counts: self.counts.clone(),
             many: self.many.clone(),
+            oldest: self.oldest,
+            aged_runs: self.aged_runs,
         }
     }
 }

@@ -65,13 +65,21 @@ impl<'a> Range<'a> {
         }
         count.min(max)
     }
-}
 
-impl<'a> Iterator for Range<'a> {
-    type Item = Entry<'a>;
-
+    /// Takes the ID alone of the first of the entries that are left.
     #[inline]
-    fn next(&mut self) -> Option<Entry<'a>> {
+    pub(crate) fn next_id(&mut self) -> Option<StreamId> {
+        self.next_by(Node::live_id)
+    }
+
+    /// Returns the place of the entries that are left.
+    pub(crate) const fn start(&self) -> Position {
+        self.start
+    }
+
+    /// Takes the first of the entries that are left by what `look` makes of it.
+    #[inline]
+    fn next_by<T>(&mut self, look: impl Fn(&'a Node, usize) -> Option<T>) -> Option<T> {
         while self.start < self.end {
             let node = self.front?;
             if self.start.slot == node.slots() {
@@ -81,11 +89,20 @@ impl<'a> Iterator for Range<'a> {
             }
             let slot = self.start.slot;
             self.start.slot += 1;
-            if let Some(entry) = node.entry(slot) {
-                return Some(entry);
+            if let Some(found) = look(node, slot) {
+                return Some(found);
             }
         }
         None
+    }
+}
+
+impl<'a> Iterator for Range<'a> {
+    type Item = Entry<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry<'a>> {
+        self.next_by(Node::entry)
     }
 }
 
@@ -110,6 +127,11 @@ impl DoubleEndedIterator for Range<'_> {
 }
 
 impl Log {
+    /// Walks over the entries from a place on.
+    pub(crate) fn range_from(&self, start: Position) -> Range<'_> {
+        Range::new(self, start, Position::start_of(self.node_count()))
+    }
+
     /// Walks over all entries.
     #[must_use]
     pub fn iter(&self) -> Range<'_> {

@@ -46,10 +46,28 @@ impl Run {
         }
     }
 
+    /// Adds slots behind all others until there are no more IDs or no more room; but for the IDs they are like one.
+    /// Returns how many those were.
+    pub(crate) fn extend(
+        &mut self,
+        like: Slot,
+        ids: &mut impl Iterator<Item = StreamId>,
+        count_max: usize,
+    ) -> usize {
+        let before = self.slots.len();
+        let count_max = count_max.min(RUN_ENTRIES_MAX.saturating_sub(before));
+        self.grow(count_max);
+        self.slots.extend(like, ids.take(count_max));
+        let count = self.slots.len() - before;
+        self.live += u32::try_from(count).expect("a run has few slots");
+        self.cover(like);
+        count
+    }
+
     /// Adds a slot behind all others.
     pub(crate) fn push(&mut self, slot: Slot) {
         debug_assert!(slot.id > self.last());
-        self.grow();
+        self.grow(1);
         self.slots.push(slot);
         self.live += 1;
         self.cover(slot);
@@ -58,7 +76,7 @@ impl Run {
     /// Puts a slot whose ID is not here at its place.
     pub(crate) fn insert(&mut self, slot: Slot) {
         let at = self.seek(slot.id);
-        self.grow();
+        self.grow(1);
         self.slots.insert(at, slot);
         self.first = self.slots.id(0);
         self.live += 1;
@@ -72,6 +90,12 @@ impl Run {
         self.slots.set(at, slot);
         self.live += u32::from(!old.is_live());
         self.cover(slot);
+    }
+
+    /// Replaces a living slot by one that has its ID. The summary is to be made exact after it.
+    pub(crate) fn set(&mut self, at: usize, slot: Slot) {
+        debug_assert!(self.slots.get(at).is_live() && self.slots.id(at) == slot.id);
+        self.slots.set(at, slot);
     }
 
     /// Marks the entry at this place as gone.
@@ -235,12 +259,12 @@ impl Run {
         1 << (consumer % 64)
     }
 
-    /// Makes room for one more slot: twice the room, but never more than a run can use.
-    fn grow(&mut self) {
+    /// Makes room for some more slots: twice the room at least, but never more than a run can use.
+    fn grow(&mut self, more: usize) {
         let len = self.slots.len();
-        if len == self.slots.capacity() {
-            let room = (len * 2).clamp(FIRST_SLOTS, RUN_ENTRIES_MAX).max(len + 1);
-            self.slots.reserve_exact(room - len);
+        if len + more > self.slots.capacity() {
+            let room = (len * 2).clamp(FIRST_SLOTS, RUN_ENTRIES_MAX);
+            self.slots.reserve_exact(room.max(len + more) - len);
         }
     }
 

@@ -94,6 +94,14 @@ impl Slots {
         }
     }
 
+    #[inline]
+    pub(crate) fn is_live(&self, at: usize) -> bool {
+        match &self.form {
+            Form::Narrow(slots) => slots[at].is_live(),
+            Form::Wide(slots) => slots[at].is_live(),
+        }
+    }
+
     /// All slots from a place on.
     pub(crate) fn iter_from(&self, at: usize) -> impl DoubleEndedIterator<Item = Slot> + '_ {
         (at..self.len()).map(|at| self.get(at))
@@ -121,6 +129,19 @@ impl Slots {
             (Form::Narrow(slots), Some(narrow)) => slots.push(narrow),
             (Form::Wide(slots), _) => slots.push(slot),
             (Form::Narrow(_), None) => unreachable!("what does not fit makes all wide"),
+        }
+    }
+
+    /// Adds as many slots as there are IDs. But for those they are like one that is here.
+    pub(crate) fn extend(&mut self, like: Slot, ids: impl Iterator<Item = StreamId>) {
+        let narrow_like = self.fit(&like);
+        for id in ids {
+            match (&mut self.form, narrow_like, self.base.narrow_id(id)) {
+                (Form::Narrow(slots), Some(like), Some((ms, seq))) => {
+                    slots.push(Narrow { ms, seq, ..like });
+                }
+                _ => self.push(Slot { id, ..like }),
+            }
         }
     }
 
@@ -240,9 +261,10 @@ impl Base {
 
     #[inline]
     fn narrow(self, slot: &Slot) -> Option<Narrow> {
+        let (ms, seq) = self.narrow_id(slot.id)?;
         let narrow = Narrow {
-            ms: u32::try_from(slot.id.ms.checked_sub(self.ms)?).ok()?,
-            seq: u32::try_from(slot.id.seq).ok()?,
+            ms,
+            seq,
             delivered_at: u32::try_from(slot.delivered_at.0.checked_sub(self.delivered_at)?)
                 .ok()?,
             consumer: match slot.consumer {
@@ -252,6 +274,12 @@ impl Base {
             deliveries: u16::try_from(slot.deliveries).ok()?,
         };
         (narrow.is_live() == slot.is_live()).then_some(narrow)
+    }
+
+    #[inline]
+    fn narrow_id(self, id: StreamId) -> Option<(u32, u32)> {
+        let ms = u32::try_from(id.ms.checked_sub(self.ms)?).ok()?;
+        Some((ms, u32::try_from(id.seq).ok()?))
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 mod bits;
 mod keys;
 mod packing;
+mod payload;
 mod relocate;
 mod streams;
 mod strings;
@@ -15,6 +16,7 @@ mod waiting;
 use self::packing::Unpacked;
 
 pub use self::keys::{KeyFacts, Stored};
+pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
@@ -48,6 +50,7 @@ pub struct Store {
     /// Streams whose closed nodes are to be packed.
     unpacked: Unpacked,
     no_touch: bool,
+    keeps_texts: bool,
     expiry_paused: bool,
     sees_due: bool,
 }
@@ -76,7 +79,7 @@ impl Default for Settings {
     }
 }
 
-/// What is counted about lookups.
+/// What is counted about lookups, and about what comes from elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Reads that found their key.
@@ -87,6 +90,8 @@ pub struct Stats {
     pub expired: u64,
     /// Those of them that nobody had asked for.
     pub expired_unasked: u64,
+    /// Nodes of payloads that were looked at.
+    pub payload_nodes: u64,
 }
 
 impl Store {
@@ -104,6 +109,7 @@ impl Store {
             settings,
             unpacked: Unpacked::default(),
             no_touch: false,
+            keeps_texts: false,
             expiry_paused: false,
             sees_due: false,
         }
@@ -117,6 +123,12 @@ impl Store {
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
     pub const fn set_no_touch(&mut self, no_touch: bool) {
         self.no_touch = no_touch;
+    }
+
+    /// Sets whether what follows comes from a script. What Valkey is given by one to set stays text, even if it reads
+    /// like a number, which shows in OBJECT ENCODING.
+    pub const fn set_from_script(&mut self, is_from_script: bool) {
+        self.keeps_texts = is_from_script && matches!(self.settings.compat, Compat::Valkey);
     }
 
     /// Sets whether keys that are due stay, although they read as missing (CLIENT PAUSE).

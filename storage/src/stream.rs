@@ -4,6 +4,7 @@
 //! `claim.rs` and `autoclaim.rs`, and how far they are behind in `lag.rs`.
 
 mod groups;
+mod restore;
 mod set_id;
 
 use std::collections::BTreeMap;

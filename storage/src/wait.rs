@@ -209,6 +209,12 @@ impl WaitList {
             .map(|reader| &reader.consumer[..])
     }
 
+    /// How many wait for `group` on `key` and for nothing else.
+    pub fn single_readers(&self, db: usize, key: &[u8], group: &[u8]) -> usize {
+        let lane = self.lane(db, key, group);
+        lane.map_or(0, |lane| lane.waiters.len() - lane.with_more.len())
+    }
+
     /// Those who wait for `key` without a group, the longest waiting first.
     pub fn readers(&self, db: usize, key: &[u8]) -> Vec<WaiterId> {
         let queue = self.queue(db, key);

@@ -51,7 +51,6 @@ impl Judge {
             .iter()
             .any(|name| is(words, 0, name));
         self.facts.has_met_expired |= self.has_expired && (is_met || is(words, 0, "EXEC"));
-        self.facts.has_scripts |= words[0].to_ascii_uppercase().starts_with(b"EVAL");
         self.facts.has_flushed_scripts |= is(words, 0, "SCRIPT") && is(words, 1, "FLUSH");
         self.facts.has_waited |= words.iter().any(|word| word == b"BLOCK" || word == b"WAIT");
         self.facts.has_ids_of_clock |=
@@ -69,21 +68,13 @@ impl Judge {
             && reference.words.len() == tailrace.words.len()
             && reference.is_late == tailrace.is_late
             && reference.ending == tailrace.ending
-            && (self.is_cut_off(reference)
-                || one.len() == two.len()
-                    && one
-                        .iter()
-                        .zip(&two)
-                        .all(|(one, two)| self.is_same_reply(reference.client, words, one, two)));
+            && one.len() == two.len()
+            && one
+                .iter()
+                .zip(&two)
+                .all(|(one, two)| self.is_same_reply(reference.client, words, one, two));
         self.note_queued(reference);
         are_same
-    }
-
-    /// Whether a transaction ended its own client: the reference then writes some parts of the replies that follow.
-    fn is_cut_off(&self, exchange: &Exchange) -> bool {
-        let queued = self.queued.get(&exchange.client);
-        let kills = |queued: &Vec<Words>| queued.iter().any(|command| is(command, 1, "KILL"));
-        exchange.ending.is_some() && is(&exchange.words, 0, "EXEC") && queued.is_some_and(kills)
     }
 
     fn is_same_reply(

@@ -262,6 +262,8 @@ fn ends_silence(command: &Words) -> bool {
     is_one_of(&["MULTI", "EXEC", "RESET", "QUIT", "@pass"])
         || may_wait(command)
         || is(command, 1, "KILL")
+        // What is left and joined is told all the same, each by itself.
+        || command[0].to_ascii_uppercase().ends_with(b"SUBSCRIBE")
         // Nobody would learn which id the clock made.
         || command.iter().any(|word| word == b"*")
         || command

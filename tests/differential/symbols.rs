@@ -6,6 +6,7 @@
 use tailrace_server::COMMANDS;
 
 use super::families::scripts;
+use super::payloads;
 
 /// The words of one name.
 ///
@@ -58,6 +59,7 @@ pub(super) fn words(name: &str) -> Vec<Vec<u8>> {
         "script" => return scripts(),
         "sha" => return scripts::digests(),
         "bad" => BAD,
+        "payload" => return payloads::all(),
         _ => panic!("no words are named ${name}"),
     };
     listed.split(' ').map(word).collect()
@@ -112,9 +114,8 @@ pub(super) const FILTER: &str = "( ID $client | ID $client $client | NOT-ID $cli
     | MAXAGE ( 100000 | abc | -1 ) | IDLE ( 100000 | abc | -1 ) | SKIPME ( yes | no | maybe ) )";
 
 /// Which keyspace events are published.
-///
-/// None is about new keys: the model forgets that class when it refuses to set another.
-const CLASSES: &str = "KEA KEA KEA KEAm Kg Eg Et Kt$ AKE Ex Kx Em '' K E A Q EKm$ d";
+const CLASSES: &str =
+    "KEA KEA KEA KEAm KEAn KEAmn KEAn Kg Eg Et Kt$ En AKE Ex Kx Em '' K E A Q EKm$ d";
 
 const ID: &str = "1-1 1-1 1-2 1-2 1-3 1-50 1-100 1-101 1-150 2-1 2-1 2-2 3-1 1 2 3 4-0 5 0 0 0-0 0-1 1-0 7-7 $clock0 $clock1 \
     0-18446744073709551615 1-18446744073709551615 18446744073709551614-18446744073709551615 \

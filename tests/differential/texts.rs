@@ -86,10 +86,6 @@ pub(super) fn differing(reference: &Exchange, tailrace: Option<&Exchange>) -> Ve
 }
 
 fn is_compared(name: &str, facts: Facts) -> bool {
-    // Whoever leaves has waited for replicas in the model, and has not said anything yet here.
-    if facts.has_waited && name == "cmdstat_wait" {
-        return false;
-    }
     // To begin anew, the model's Lua asks the server for its configuration, which counts.
     if facts.has_flushed_scripts && name == "cmdstat_config|get" {
         return false;
@@ -99,10 +95,6 @@ fn is_compared(name: &str, facts: Facts) -> bool {
     }
     let is_of_expired = name == "expired_keys" || name.starts_with("db");
     if is_of_expired && facts.has_met_expired {
-        return false;
-    }
-    // Whoever cannot be served does not look at the keys again.
-    if facts.has_waited && ["keyspace_hits", "keyspace_misses"].contains(&name) {
         return false;
     }
     name.starts_with("errorstat_") || name.starts_with("db") || INFO_COMPARED.contains(&name)

@@ -54,9 +54,22 @@ pub(super) fn some_wrong(maker: BoxedStrategy<Words>) -> BoxedStrategy<Words> {
         .boxed()
 }
 
-/// Whether it depends on how fast a server is what comes of a command: a deadline within a second, or a threshold
-/// that some commands reach. Or on the numbers of its clients: a small one is that of whoever looks at everything.
+/// Whether it depends on how fast a server is what comes of a command: a deadline within a second, a threshold
+/// that some commands reach, or a time for which entries are idle. Or on when it looks at its sockets, as what is
+/// told of prefixes does. Or on the numbers of its clients: a small one is that of whoever looks at everything.
 fn is_left_to_chance(words: &Words) -> bool {
+    let has = |name: &str| words.iter().any(|word| is_word(word, name));
+    if has("TRACKING") && has("ON") && has("BCAST") && !has("OPTIN") && !has("OPTOUT") {
+        return true;
+    }
+    let mut pairs = words.iter().zip(words.iter().skip(1));
+    let is_claim = is_word(&words[0], "XCLAIM") || is_word(&words[0], "XAUTOCLAIM");
+    if is_claim && words.get(4).is_some_and(|word| is_small(word))
+        || is_word(&words[0], "XPENDING")
+            && pairs.any(|(word, idle)| is_word(word, "IDLE") && is_small(idle))
+    {
+        return true;
+    }
     const NAMES: [&[u8]; 9] = [
         b"EXPIRE",
         b"PEXPIRE",
@@ -69,13 +82,19 @@ fn is_left_to_chance(words: &Words) -> bool {
         b"KILL",
     ];
     let is_named = |word: &Vec<u8>| NAMES.contains(&&word.to_ascii_uppercase()[..]);
-    let is_small = |word: &Vec<u8>| {
-        let number = std::str::from_utf8(word)
-            .ok()
-            .and_then(|word| word.parse().ok());
-        number.is_some_and(|number: i64| (1..1_000).contains(&number))
-    };
-    words.iter().any(is_named) && words.iter().any(is_small)
+    words.iter().any(is_named) && words.iter().any(|word| is_small(word))
+}
+
+fn is_word(word: &[u8], name: &str) -> bool {
+    word.eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// Whether a word is a number of milliseconds or seconds that may pass meanwhile.
+fn is_small(word: &[u8]) -> bool {
+    let number = std::str::from_utf8(word)
+        .ok()
+        .and_then(|word| word.parse().ok());
+    number.is_some_and(|number: i64| (1..1_000).contains(&number))
 }
 
 fn fault() -> BoxedStrategy<Fault> {

@@ -121,6 +121,11 @@ fn a_script_that_has_written_is_not_ended_halfway() {
     other.wait_until_busy();
     other.say("SHUTDOWN NOSAVE");
     assert_eq!(other.hear(), "");
+    assert_eq!(
+        caller.hear(),
+        "",
+        "nor is anything said to who called the script"
+    );
     assert_eq!(server.stop(), None);
 }
 

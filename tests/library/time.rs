@@ -4,12 +4,18 @@ use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tailrace_server::Clock;
 use tailrace_server::ManualClock;
 use tailrace_server::Server;
 use tailrace_server::blocking;
+use tailrace_storage::Instant;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
+use tailrace_storage::UnixMicros;
 use tailrace_storage::UnixMillis;
 use tailrace_tests::Caller;
 use tailrace_tests::settle;
@@ -102,6 +108,25 @@ async fn many_keys_that_expire_together_are_gone_after_the_step() {
     assert_eq!(client.call(&["DBSIZE"]).await.to_string(), "5000");
     server.advance(Millis(51));
     assert_eq!(client.call(&["DBSIZE"]).await.to_string(), "0");
+}
+
+/// Too many keys that clients may have cached are forgotten before the next command. If none comes, that takes a
+/// tenth of a second.
+#[tokio::test]
+async fn caches_hear_of_too_many_keys_though_no_command_comes() {
+    let server = start("tracking-table-max-keys 2").await;
+    let mut client = Caller::connect(&server);
+    client.call(&["HELLO", "3"]).await;
+    client.call(&["CLIENT", "TRACKING", "ON"]).await;
+    client.call(&["MGET", "a", "b", "c", "d"]).await;
+    server.advance(Millis(99));
+    client.assert_silent().await;
+    server.advance(Millis(1));
+    for _ in 0..2 {
+        let told = client.reply().await.to_string();
+        assert!(told.starts_with(r#"push >["invalidate" ["#), "{told}");
+    }
+    client.assert_silent().await;
 }
 
 #[tokio::test]
@@ -248,6 +273,37 @@ fn replies_are_written_when_a_step_returns() {
     assert_eq!(&reply, b"*-1\r\n");
 }
 
+/// That keys expired and how long removing each took are events of their own.
+#[test]
+fn expiring_keys_take_their_time() {
+    let server = blocking::Server::start(Server::builder().clock(Arc::new(Slow::default())));
+    let server = server.unwrap();
+    let mut stream = connect(&server);
+    stream
+        .write_all(b"CONFIG SET latency-monitor-threshold 1\r\nMSET a 1 b 2\r\nPEXPIRE a 1\r\nPEXPIRE b 1\r\n")
+        .unwrap();
+    let said = said_before_pong(&mut stream, b"DBSIZE\r\n");
+    assert!(said.ends_with("\r\n:0\r\n+PONG\r\n"), "{said}");
+    let said = said_before_pong(&mut stream, b"LATENCY LATEST\r\n");
+    for event in ["$10\r\nexpire-del\r\n", "$12\r\nexpire-cycle\r\n"] {
+        assert!(said.contains(event), "{said}");
+    }
+}
+
+/// A clock on a host so slow that two milliseconds pass between two looks at it.
+#[derive(Default)]
+struct Slow(AtomicU64);
+
+impl Clock for Slow {
+    fn now(&self) -> Now {
+        let micros = self.0.fetch_add(2_000, Ordering::SeqCst);
+        Now {
+            wall: UnixMicros(micros),
+            mono: Instant(micros),
+        }
+    }
+}
+
 /// A connection whose reading fails where it would hang.
 fn connect(server: &blocking::Server) -> TcpStream {
     let stream = TcpStream::connect(server.addr()).unwrap();
@@ -258,14 +314,19 @@ fn connect(server: &blocking::Server) -> TcpStream {
 }
 
 fn is_somebody_blocked(stream: &mut TcpStream) -> bool {
-    stream.write_all(b"INFO clients\r\nPING\r\n").unwrap();
+    said_before_pong(stream, b"INFO clients\r\n").contains("\r\nblocked_clients:1\r\n")
+}
+
+/// What comes before the answer to a PING that follows `commands`, and that.
+fn said_before_pong(stream: &mut TcpStream, commands: &[u8]) -> String {
+    stream.write_all(&[commands, b"PING\r\n"].concat()).unwrap();
     let mut said = Vec::new();
     let mut chunk = [0; 4_096];
     while !said.ends_with(b"+PONG\r\n") {
         let len = stream.read(&mut chunk).unwrap();
         said.extend_from_slice(&chunk[..len]);
     }
-    String::from_utf8_lossy(&said).contains("\r\nblocked_clients:1\r\n")
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// Looks after which a read that does not wait will not.

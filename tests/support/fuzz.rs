@@ -10,6 +10,7 @@ mod config;
 mod crowd;
 mod decode;
 mod inspect;
+mod restore;
 mod speaker;
 mod words;
 
@@ -21,6 +22,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("decode", decode::run),
     ("commands", commands::run),
     ("config", config::run),
+    ("restore", restore::run),
 ];
 
 /// Gives one input to the target of this name.

@@ -3,26 +3,25 @@
 //! Workloads have units of their own, so that what they share is the ratio. On a scale of doublings half
 //! as fast lies as far from the middle as twice as fast.
 
-use std::io;
-
-use plotters::coord::Shift;
 use plotters::prelude::Circle;
-use plotters::prelude::DrawingArea;
-use plotters::prelude::DrawingAreaErrorKind;
-use plotters::prelude::FontStyle;
-use plotters::prelude::IntoDrawingArea;
-use plotters::prelude::IntoFont;
 use plotters::prelude::PathElement;
 use plotters::prelude::RGBColor;
 use plotters::prelude::Rectangle;
-use plotters::prelude::SVGBackend;
-use plotters::prelude::Text;
 use plotters::style::Color;
-use plotters::style::TextStyle;
-use plotters::style::text_anchor::HPos;
-use plotters::style::text_anchor::Pos;
-use plotters::style::text_anchor::VPos;
 
+use super::draw::Area;
+use super::draw::BETTER;
+use super::draw::Drawn;
+use super::draw::FAINT;
+use super::draw::GRID;
+use super::draw::INK;
+use super::draw::WORSE;
+use super::draw::bold;
+use super::draw::centered;
+use super::draw::ending;
+use super::draw::plain;
+use super::draw::svg;
+use super::draw::write;
 use super::format::short;
 use super::format::times;
 use crate::fault::Fault;
@@ -37,41 +36,24 @@ use crate::workloads::Target;
 ///
 /// [`Fault::Io`] if the picture cannot be drawn.
 pub(super) fn render(results: &Results) -> Result<String, Fault> {
-    let mut svg = String::new();
-    draw(results, &mut svg).map_err(|error| {
-        let error = io::Error::other(error.to_string());
-        Fault::io("cannot draw the chart")(error)
-    })?;
-    Ok(svg)
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<io::Error>>;
-
-fn draw(results: &Results, svg: &mut String) -> Drawn {
     let rows = i32::try_from(results.rows.len())
         .unwrap_or(ROWS_MAX)
         .min(ROWS_MAX);
-    let bottom = TOP + rows * ROW_HEIGHT;
-    let height = bottom + FOOTER;
-    let area = SVGBackend::with_string(svg, (WIDTH.unsigned_abs(), height.unsigned_abs()))
-        .into_drawing_area();
-    area.fill(&PAPER)?;
+    let height = TOP + rows * ROW_HEIGHT + FOOTER;
+    svg((WIDTH, height), |area| draw(area, results, rows))
+}
 
+fn draw(area: &Area<'_>, results: &Results, rows: i32) -> Drawn {
+    let bottom = TOP + rows * ROW_HEIGHT;
     let scale = Scale::of(&results.rows);
-    draw_head(&area, results, &scale)?;
-    draw_grid(&area, &scale, bottom)?;
+    draw_head(area, results, &scale)?;
+    draw_grid(area, &scale, bottom)?;
     for (number, row) in (0..rows).zip(&results.rows) {
         let middle = TOP + number * ROW_HEIGHT + ROW_HEIGHT / 2;
-        draw_row(&area, row, &scale, middle)?;
+        draw_row(area, row, &scale, middle)?;
     }
-    write(
-        &area,
-        &foot(results),
-        (MARGIN, height - 24),
-        &plain(12, &FAINT),
-    )?;
-    area.present()
+    let at = (MARGIN, bottom + FOOTER - 24);
+    write(area, &foot(results), at, &plain(12, &FAINT))
 }
 
 /// Where it ran, and how much of it.
@@ -125,7 +107,7 @@ fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
         let (color, width) = if name == "1" { (&INK, 2) } else { (&GRID, 1) };
         let line = vec![(x, TOP), (x, bottom)];
         area.draw(&PathElement::new(line, color.stroke_width(width)))?;
-        let style = plain(12, &FAINT).pos(Pos::new(HPos::Center, VPos::Center));
+        let style = centered(&plain(12, &FAINT));
         write(area, &format!("{name}×"), (x, bottom + 16), &style)?;
     }
     Ok(())
@@ -188,29 +170,6 @@ fn color_of(ratio: Figure) -> &'static RGBColor {
     } else {
         &FAINT
     }
-}
-
-fn write(area: &Area<'_>, text: &str, at: (i32, i32), style: &TextStyle<'_>) -> Drawn {
-    area.draw(&Text::new(text.to_owned(), at, style.clone()))
-}
-
-fn plain(size: i32, color: &'static RGBColor) -> TextStyle<'static> {
-    text(size, color, FontStyle::Normal)
-}
-
-fn bold(size: i32, color: &'static RGBColor) -> TextStyle<'static> {
-    text(size, color, FontStyle::Bold)
-}
-
-fn text(size: i32, color: &'static RGBColor, style: FontStyle) -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", size).into_font().style(style))
-        .color(color)
-        .pos(Pos::new(HPos::Left, VPos::Center))
-}
-
-/// Makes a text end at its place instead of beginning there.
-fn ending(style: &TextStyle<'static>) -> TextStyle<'static> {
-    style.pos(Pos::new(HPos::Right, VPos::Center))
 }
 
 /// A scale of doublings, from a whole power of two to another, with 1 between them.
@@ -297,13 +256,6 @@ const PLOT_LEFT: i32 = 290;
 const PLOT_RIGHT: i32 = 730;
 const SUBJECT_X: i32 = 870;
 const AGAINST_X: i32 = 990;
-
-const PAPER: RGBColor = RGBColor(255, 255, 255);
-const INK: RGBColor = RGBColor(31, 41, 51);
-const FAINT: RGBColor = RGBColor(110, 120, 131);
-const GRID: RGBColor = RGBColor(225, 229, 234);
-const BETTER: RGBColor = RGBColor(11, 114, 133);
-const WORSE: RGBColor = RGBColor(194, 65, 12);
 
 #[cfg(test)]
 mod tests {

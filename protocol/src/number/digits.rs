@@ -39,6 +39,15 @@ pub(crate) fn write_back(buffer: &mut [u8], mut value: u64) -> usize {
     start
 }
 
+/// Writes the last digits of `value`, zeros included, an even number of them: as many as `buffer` takes.
+#[inline]
+pub(crate) fn write_all(buffer: &mut [u8], mut value: u64) {
+    for digits in buffer.rchunks_exact_mut(2) {
+        digits.copy_from_slice(pair(value % 100));
+        value /= 100;
+    }
+}
+
 /// The digit that stands for a number below ten.
 pub(crate) const fn digit(value: usize) -> u8 {
     b"0123456789"[value]

@@ -308,3 +308,28 @@ fn written(version: Version, write: impl FnOnce(&mut ReplyWriter<'_>)) -> Vec<u8
     write(&mut ReplyWriter::new(&mut out, version));
     out
 }
+
+#[test]
+fn what_is_put_in_late_can_be_all_that_stays() {
+    let mut out = b"+OK\r\n".to_vec();
+    let mut reply = ReplyWriter::new(&mut out, Version::Resp3);
+    let mark = reply.mark();
+    reply.bulk(b"before");
+    reply.keep_late();
+    let start = reply.mark();
+    reply.bulk(b"name");
+    reply.late_array(7);
+    reply.integer(5);
+    let inner = reply.mark();
+    reply.bulk(b"x");
+    reply.late_set(2);
+    reply.insert_map(inner, 3);
+    reply.insert_array(start, 4);
+    let wrong = reply.mark();
+    reply.late_id(1, 2);
+    reply.rewind(wrong);
+    reply.late_id(3, 4);
+    reply.rewind_to_late(mark);
+    reply.late_array(1);
+    assert_eq!(out, b"+OK\r\n*4\r\n*7\r\n%3\r\n~2\r\n$3\r\n3-4\r\n*1\r\n");
+}

@@ -6,7 +6,8 @@ use tailrace_storage::Part;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::StringValue;
-use tailrace_storage::Text;
+
+use super::encode_entry::EntryWriter;
 
 /// The ID of an entry.
 #[inline]
@@ -15,18 +16,8 @@ pub(super) fn id(reply: &mut ReplyWriter<'_>, id: StreamId) {
 }
 
 /// An entry: `[id, [name, value, ...]]`.
-#[inline]
 pub(super) fn entry(reply: &mut ReplyWriter<'_>, entry: &Entry<'_>) {
-    reply.array(2);
-    id(reply, entry.id());
-    reply.array(entry.field_count() * 2);
-    for (name, value) in entry.fields() {
-        part(reply, name);
-        match value {
-            Text::Part(value) => part(reply, value),
-            Text::Packed(value) => reply.bulk_of(value.len(), |out| value.append_to(out)),
-        }
-    }
+    EntryWriter::new(reply, 1).put(entry);
 }
 
 /// The entries of a stream from `from` to `to`, `count_max` at most, lowest ID first.
@@ -39,10 +30,9 @@ pub(super) fn range(
 ) {
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
-    reply.array(count);
-    for each in entries.take(count) {
-        entry(reply, &each);
-    }
+    reply.late_array(count);
+    let mut writer = EntryWriter::new(reply, count);
+    entries.take(count).for_each(|entry| writer.put(&entry));
 }
 
 /// As [`range`], highest ID first.
@@ -55,25 +45,26 @@ pub(super) fn range_reversed(
 ) {
     let entries = stream.log().range(from, to);
     let count = array_len(entries.count_up_to(count_max));
-    reply.array(count);
-    for each in entries.rev().take(count) {
-        entry(reply, &each);
-    }
+    reply.late_array(count);
+    let mut writer = EntryWriter::new(reply, count);
+    let entries = entries.rev().take(count);
+    entries.for_each(|entry| writer.put(&entry));
 }
 
 /// Entries that the log has, in the order of `ids`.
 pub(super) fn entries(reply: &mut ReplyWriter<'_>, stream: &Stream, ids: &[StreamId]) {
-    reply.array(ids.len());
+    reply.late_array(ids.len());
     let mut lookup = stream.log().lookup();
+    let mut writer = EntryWriter::new(reply, ids.len());
     for &id in ids {
         let found = lookup.get(id).expect("the log has what was claimed");
-        entry(reply, &found);
+        writer.put(&found);
     }
 }
 
-/// IDs alone.
-pub(super) fn ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
-    reply.array(ids.len());
+/// IDs alone, of entries that were claimed.
+pub(super) fn claimed_ids(reply: &mut ReplyWriter<'_>, ids: &[StreamId]) {
+    reply.late_array(ids.len());
     for &each in ids {
         id(reply, each);
     }
@@ -109,7 +100,7 @@ fn part(reply: &mut ReplyWriter<'_>, part: Part<'_>) {
 
 /// What `HELP` of a container says: its subcommands, each with a line about it.
 pub(super) fn help(reply: &mut ReplyWriter<'_>, container: &str, lines: &[(&str, &str)]) {
-    reply.array(3 + lines.len() * 2);
+    reply.late_array(3 + lines.len() * 2);
     reply.simple(&format!(
         "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
     ));

@@ -21,7 +21,7 @@ use crate::error::ScriptError;
 use crate::script;
 use crate::script::Job;
 use crate::script::SHA_LEN;
-use crate::script::Sha;
+use crate::script::Slot;
 use crate::spec::Acl;
 use crate::spec::Begin;
 use crate::spec::Find;
@@ -104,8 +104,8 @@ fn eval(
     show(call, args);
     let text = args.bytes()?;
     let keys = count_keys(&mut args)?;
-    let sha = call.state.scripts.load(text, false)?;
-    run(call, sha, keys, args, reply)
+    let slot = call.state.scripts.load(text, false)?;
+    run(call, slot, keys, args, reply)
 }
 
 fn evalsha(
@@ -120,8 +120,8 @@ fn evalsha(
         return Err(unknown.into());
     }
     let keys = count_keys(&mut args)?;
-    let sha = call.state.scripts.find(digest).ok_or(unknown)?;
-    run(call, sha, keys, args, reply)
+    let slot = call.state.scripts.find(digest).ok_or(unknown)?;
+    run(call, slot, keys, args, reply)
 }
 
 /// Shows the call to monitors, before its commands are shown.
@@ -143,14 +143,14 @@ fn count_keys(args: &mut Args<'_>) -> Result<usize, CommandError> {
 
 fn run(
     call: &mut Call<'_>,
-    sha: Sha,
+    slot: Slot,
     keys: usize,
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let words = args.rest();
     let job = Job {
-        sha,
+        slot,
         keys: words.first(keys),
         args: words.skip(keys),
         is_read_only: call.spec.flags.has(Flags::READONLY),

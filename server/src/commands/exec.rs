@@ -8,7 +8,8 @@
 //! - If a watched key changed or expired, none is executed, and the reply is null.
 //! - An error while one of them runs stands in the array; the others run all the same.
 //! - Commands that would wait answer as if their time were up.
-//! - Once a command has ended the caller's connection (CLIENT KILL), the others run, but are not answered.
+//! - Once a command has ended the caller's connection (CLIENT KILL), the others run, but are not answered but for what
+//!   the reference puts into replies afterwards, as it does: lengths of arrays that it did not know.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Instant;
@@ -70,9 +71,12 @@ fn run(
         let request = request.as_request();
         let is_ended = call.client().closing;
         let mark = reply.mark();
+        if is_ended {
+            reply.keep_late();
+        }
         dispatch::run(call.state, call.id, spec, request, call.now, reply);
         if is_ended {
-            reply.rewind(mark);
+            reply.rewind_to_late(mark);
         }
         if call.state.wants_reading_after(spec) {
             let micros = measure(call.state, &mut since, Some(spec));

@@ -22,8 +22,10 @@ mod debug;
 mod del;
 mod delifeq;
 mod discard;
+mod dump;
 mod echo;
 mod encode;
+mod encode_entry;
 mod eval;
 mod exec;
 mod exists;
@@ -50,6 +52,7 @@ mod lcs;
 mod lolwut;
 mod memory;
 mod mget;
+pub(crate) mod migrate;
 mod module;
 mod monitor;
 mod move_key;
@@ -67,6 +70,7 @@ mod read_args;
 mod readonly;
 mod rename;
 mod reset;
+mod restore;
 mod role;
 mod scan;
 mod script;
@@ -139,6 +143,7 @@ pub static COMMANDS: &[&Spec] = &[
     &del::UNLINK,
     &delifeq::SPEC,
     &discard::SPEC,
+    &dump::SPEC,
     &echo::SPEC,
     &eval::EVAL,
     &eval::EVALSHA,
@@ -176,6 +181,7 @@ pub static COMMANDS: &[&Spec] = &[
     &lolwut::SPEC,
     &memory::SPEC,
     &mget::SPEC,
+    &migrate::SPEC,
     &module::SPEC,
     &monitor::SPEC,
     &move_key::SPEC,
@@ -196,6 +202,8 @@ pub static COMMANDS: &[&Spec] = &[
     &rename::RENAME,
     &rename::RENAMENX,
     &reset::SPEC,
+    &restore::RESTORE,
+    &restore::RESTORE_ASKING,
     &role::SPEC,
     &scan::SPEC,
     &script::SPEC,

@@ -32,6 +32,6 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
     reply.bulk(b"master");
     // Nothing was ever replicated.
     reply.integer(0);
-    reply.array(0);
+    reply.late_array(0);
     Ok(Flow::Done)
 }

@@ -71,4 +71,8 @@ impl Waiting for InVain {
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         reply.integer(0);
     }
+
+    fn counts_when_over(&self) -> bool {
+        true
+    }
 }

@@ -67,12 +67,16 @@ fn run(
         .map_err(|error| group_args::refused(error, key, group))?;
 
     reply.array(3);
-    encode::id(reply, claimed.next.unwrap_or(StreamId::MIN));
+    let next = claimed.next.unwrap_or(StreamId::MIN);
+    reply.late_id(next.ms, next.seq);
     match ask.shown {
         ClaimShown::Entry => encode::entries(reply, stream, &claimed.claimed),
-        ClaimShown::JustId => encode::ids(reply, &claimed.claimed),
+        ClaimShown::JustId => encode::claimed_ids(reply, &claimed.claimed),
     }
-    encode::ids(reply, &claimed.deleted);
+    reply.array(claimed.deleted.len());
+    for &id in &claimed.deleted {
+        encode::id(reply, id);
+    }
     Ok(Flow::Done)
 }
 

@@ -71,7 +71,7 @@ fn run(
 
     match claim.shown {
         ClaimShown::Entry => encode::entries(reply, stream, &claimed.ids),
-        ClaimShown::JustId => encode::ids(reply, &claimed.ids),
+        ClaimShown::JustId => encode::claimed_ids(reply, &claimed.ids),
     }
     Ok(Flow::Done)
 }

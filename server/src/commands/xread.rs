@@ -149,7 +149,7 @@ fn serve(
             continue;
         };
         if keys.len() == 1 {
-            reply.pairs(1);
+            reply.late_pairs(1);
         }
         served += 1;
         reply.pair();
@@ -188,12 +188,10 @@ impl Waiting for WaitingRead {
         reply: &mut ReplyWriter<'_>,
     ) -> Result<bool, CommandError> {
         let keys = self.keys.as_request();
-        if keys.len() > 1 {
-            // The types come first, as when it was called; keys that miss are missed twice.
-            let db = call.db;
-            for key in keys.iter() {
-                call.store().stream(db, key)?;
-            }
+        // The types come first, as when it was called, so that each key is looked up twice.
+        let db = call.db;
+        for key in keys.iter() {
+            call.store().stream(db, key)?;
         }
         serve(call, keys, &self.from, self.count_max, reply)
     }

@@ -21,6 +21,7 @@ use tailrace_storage::Tracking;
 use tailrace_storage::Wants;
 
 use super::encode;
+use super::encode_entry::EntryWriter;
 use super::read_args;
 use super::read_args::ReadArgs;
 use super::read_args::Reader;
@@ -209,10 +210,11 @@ impl Reading<'_> {
             return Ok(false);
         };
         open(key, single, reply);
-        reply.array(encode::array_len(delivered.count));
-        for entry in stream.log().range(delivered.from, delivered.to) {
-            encode::entry(reply, &entry);
-        }
+        let count = encode::array_len(delivered.count);
+        reply.late_array(count);
+        let mut writer = EntryWriter::new(reply, count);
+        let entries = stream.delivered(&read);
+        entries.for_each(|entry| writer.put(&entry));
         Ok(true)
     }
 
@@ -229,16 +231,13 @@ impl Reading<'_> {
             call.store()
                 .read_history(db, key, self.group, self.consumer, after, self.count_max)?;
         open(key, single, reply);
-        reply.array(history.entries.len());
+        reply.late_array(history.entries.len());
         let mut lookup = stream.log().lookup();
+        let mut writer = EntryWriter::new(reply, history.entries.len());
         for pending in &history.entries {
             match lookup.get(pending.id) {
-                Some(entry) => encode::entry(reply, &entry),
-                None => {
-                    reply.array(2);
-                    encode::id(reply, pending.id);
-                    reply.null_array();
-                }
+                Some(entry) => writer.put(&entry),
+                None => writer.put_gone(pending.id),
             }
         }
         Ok(true)
@@ -248,7 +247,7 @@ impl Reading<'_> {
 /// Opens what is said of one stream; if it is the only one, the whole reply.
 fn open(key: &[u8], single: bool, reply: &mut ReplyWriter<'_>) {
     if single {
-        reply.pairs(1);
+        reply.late_pairs(1);
     }
     reply.pair();
     reply.bulk(key);

@@ -2,6 +2,8 @@
 
 use tailrace_storage::EventClass;
 
+use crate::args::text;
+
 /// A set of event classes, each known to clients by one letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventClasses(u16);
@@ -77,7 +79,8 @@ impl EventClasses {
     /// Reads letters such as `KEA`; `None` if one of them is unknown.
     pub(super) fn parse(letters: &[u8]) -> Option<Self> {
         let mut classes = Self::default();
-        for letter in letters {
+        // As the reference reads it, a zero byte is its end.
+        for letter in text(letters) {
             classes.0 |= Self::of_letter(*letter)?.0;
         }
         Some(classes)
@@ -97,6 +100,11 @@ impl EventClasses {
         };
         let rest: String = OTHER_LETTERS.iter().filter_map(of_class).collect();
         classes + &rest
+    }
+
+    /// Those that the letters show.
+    pub(super) fn shown(self) -> Self {
+        Self::parse(self.letters().as_bytes()).expect("letters that were written are known")
     }
 
     /// `A`: every class but key misses and new keys.

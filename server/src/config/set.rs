@@ -17,6 +17,8 @@ use crate::args::text;
 pub struct Changed {
     names: Vec<&'static str>,
     before: Vec<Value>,
+    /// The rows of all that were named, whether they have another value now or not.
+    named: Vec<usize>,
 }
 
 /// Why CONFIG SET changed nothing. `Display` is the text for the client.
@@ -35,7 +37,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Nothing is changed after either of these.
+    /// Nothing is changed after either of these, but what [`Config::restore`] tells of.
     ///
     /// - [`SetError::Unknown`] if the first name that is wrong is not a directive.
     /// - [`SetError::Failed`] if a directive cannot be set now, was named twice, or got a wrong value.
@@ -50,16 +52,34 @@ impl Config {
             chosen.push((name, text));
         }
         let mut values = self.values.clone();
-        for (name, text) in chosen {
-            let value = self.parse_for_set(name, text, &values[name.row]);
-            values[name.row] = value.map_err(|why| SetError::failed(name.text.as_bytes(), why))?;
+        let named: Vec<usize> = chosen.iter().map(|(name, _)| name.row).collect();
+        for (at, (name, text)) in chosen.into_iter().enumerate() {
+            match self.parse_for_set(name, text, &values[name.row]) {
+                Ok(value) => values[name.row] = value,
+                Err(why) => {
+                    self.restore(&named[..=at]);
+                    return Err(SetError::failed(name.text.as_bytes(), why));
+                }
+            }
         }
-        Ok(self.replace(values))
+        Ok(self.replace(values, named))
     }
 
     /// Takes back what [`Config::set`] did last, because acting on it failed.
     pub fn undo(&mut self, changed: Changed) {
-        self.replace(changed.before);
+        self.replace(changed.before, Vec::new());
+        self.restore(&changed.named);
+    }
+
+    /// Sets directives to what is shown of them, as the reference does with those that it had set or was about to
+    /// set when it refuses the whole. Only of events not all is shown that is selected.
+    fn restore(&mut self, rows: &[usize]) {
+        for &row in rows {
+            if let Value::Events(classes) = &mut self.values[row] {
+                *classes = classes.shown();
+            }
+        }
+        self.on_values_changed();
     }
 
     /// Whether the value of a directive must not show up in logs and in MONITOR.
@@ -112,14 +132,18 @@ impl Config {
         }
     }
 
-    fn replace(&mut self, values: Vec<Value>) -> Changed {
+    fn replace(&mut self, values: Vec<Value>, named: Vec<usize>) -> Changed {
         let rows = self.table.rows().iter();
         let compared = rows.zip(self.values.iter().zip(&values));
         let changed = compared.filter(|(_, (before, after))| before != after);
         let names = changed.map(|(directive, _)| directive.name).collect();
         let before = std::mem::replace(&mut self.values, values);
         self.on_values_changed();
-        Changed { names, before }
+        Changed {
+            names,
+            before,
+            named,
+        }
     }
 
     /// Derives what depends on the values.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use tailrace_storage::Compat;
+use tailrace_storage::Versions;
 
 use super::events::EventClasses;
 use super::limits::OutputLimit;
@@ -53,7 +54,7 @@ pub struct Settings {
     pub stream_node_max_bytes: usize,
     /// The number of entries at which a node of a stream is full; zero means no limit.
     pub stream_node_max_entries: usize,
-    /// Whether long values of full nodes are packed.
+    /// Whether values of full nodes that are alike are packed.
     pub stream_packing: bool,
     /// Which keyspace events are published.
     pub notify_keyspace_events: EventClasses,
@@ -105,6 +106,8 @@ pub struct Settings {
     pub availability_zone: Option<Box<[u8]>>,
     /// Which of two servers to follow where they differ.
     pub compat: Compat,
+    /// Which versions of the reference's format RESTORE reads.
+    pub rdb_versions: Versions,
     /// Whether clients are told that this is Redis.
     pub extended_redis_compatibility: bool,
 }
@@ -229,6 +232,7 @@ impl Settings {
             },
             availability_zone: read.text("availability-zone").map(Box::from),
             compat: read.compat("compat"),
+            rdb_versions: read.versions("rdb-version-check"),
             extended_redis_compatibility: read.flag("extended-redis-compatibility"),
         }
     }
@@ -357,6 +361,14 @@ impl Reader<'_> {
             "auto" => Supervision::Auto,
             "upstart" => Supervision::Upstart,
             "systemd" => Supervision::Systemd,
+            _ => mismatch(name),
+        }
+    }
+
+    fn versions(&self, name: &str) -> Versions {
+        match self.word(name) {
+            "strict" => Versions::Known,
+            "relaxed" => Versions::All,
             _ => mismatch(name),
         }
     }

@@ -8,10 +8,16 @@
 //! What takes time is a [`jobs::Job`]: the command waits like any other, the [`driver`] does the work from
 //! outside of the lock, and the reply comes when all that the work caused has been written.
 
+pub(crate) mod calls;
 pub(crate) mod clock;
 pub(crate) mod commands;
 pub(crate) mod driver;
+pub(crate) mod held;
+pub(crate) mod hooks;
 pub(crate) mod jobs;
+mod release;
+pub(crate) mod rules;
+pub(crate) mod subject;
 
 use std::sync::Arc;
 
@@ -21,8 +27,11 @@ use tailrace_storage::UnixMillis;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use self::calls::CallLog;
 use self::clock::TestClock;
+use self::held::HeldBack;
 use self::jobs::Jobs;
+use self::rules::Rules;
 use crate::config::StartClock;
 use crate::engine::Engine;
 use crate::spec::Flags;
@@ -32,6 +41,12 @@ use crate::state::State;
 pub(crate) struct Double {
     /// The time that everything here goes by.
     pub(crate) clock: Arc<TestClock>,
+    /// The faults.
+    pub(crate) rules: Rules,
+    /// What they keep back.
+    pub(crate) held: HeldBack,
+    /// What was asked, and what was answered.
+    pub(crate) calls: CallLog,
     /// What the driver is to do.
     pub(crate) jobs: Jobs,
     /// Rung when the driver may have something to do or to look at.
@@ -42,9 +57,12 @@ pub(crate) struct Double {
 
 impl Double {
     /// A double whose clock goes like this at first.
-    pub(crate) fn start(clock: StartClock) -> Self {
+    pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
         let double = Self {
             clock: Arc::new(TestClock::new()),
+            rules: Rules::new(seed),
+            held: HeldBack::default(),
+            calls: CallLog::default(),
             jobs: Jobs::default(),
             bell: Arc::new(Notify::new()),
             parked: 0,
@@ -84,6 +102,11 @@ impl Double {
 }
 
 impl State {
+    /// When a fault next lets something go.
+    pub(crate) fn next_release(&self) -> Option<Instant> {
+        self.double.as_ref()?.held.next_deadline()
+    }
+
     /// How many clients wait for a key or a time, those aside that wait for the test double.
     pub(crate) fn blocked_clients(&self) -> usize {
         let parked = self.parked.values();

@@ -1,5 +1,6 @@
 //! Errors of the commands on keys and strings.
 
+use tailrace_storage::RestoreError;
 use tailrace_storage::StringError;
 
 use super::CommandError;
@@ -75,6 +76,16 @@ pub enum KeyspaceError {
     LcsAboveLimit,
     /// `LCS` of strings that would take more memory than there is.
     LcsOutOfMemory,
+    /// A key that is there and is not to be replaced.
+    BusyKey,
+    /// `RESTORE` with a negative time to live.
+    RestoreTtl,
+    /// `RESTORE` with a negative idle time.
+    RestoreIdle,
+    /// `RESTORE` with a frequency that does not fit into a byte.
+    RestoreFrequency,
+    /// `RESTORE` of something that DUMP did not write.
+    Payload(RestoreError),
 }
 
 impl KeyspaceError {
@@ -85,6 +96,12 @@ impl KeyspaceError {
             Self::UnsupportedOption(option) => [b"ERR Unsupported option ", text(option)].concat(),
             Self::ExpireTime(command) => {
                 format!("ERR invalid expire time in '{command}' command").into()
+            }
+            Self::Payload(RestoreError::ForeignType(number)) => {
+                format!("ERR Unsupported foreign data type: {number}").into()
+            }
+            Self::Payload(RestoreError::OtherType(number)) => {
+                format!("ERR Unsupported data type: {number}").into()
             }
             fixed => fixed.fixed_text().into(),
         }
@@ -138,9 +155,16 @@ impl KeyspaceError {
             Self::LcsOutOfMemory => {
                 "ERR Insufficient memory, failed allocating transient memory for LCS"
             }
-            Self::UnknownType(_) | Self::UnsupportedOption(_) | Self::ExpireTime(_) => {
-                unreachable!("these name something")
-            }
+            Self::BusyKey => "BUSYKEY Target key name already exists.",
+            Self::RestoreTtl => "ERR Invalid TTL value, must be >= 0",
+            Self::RestoreIdle => "ERR Invalid IDLETIME value, must be >= 0",
+            Self::RestoreFrequency => "ERR Invalid FREQ value, must be >= 0 and <= 255",
+            Self::Payload(RestoreError::Footer) => "ERR DUMP payload version or checksum are wrong",
+            Self::Payload(RestoreError::Damaged) => "ERR Bad data format",
+            Self::UnknownType(_)
+            | Self::UnsupportedOption(_)
+            | Self::ExpireTime(_)
+            | Self::Payload(_) => unreachable!("these name something"),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod client;
 mod keyspace;
+mod migrate;
 mod script;
 mod server;
 mod stream;
@@ -19,6 +20,7 @@ use tailrace_storage::WrongType;
 
 pub use client::ClientError;
 pub use keyspace::KeyspaceError;
+pub use migrate::MigrateError;
 pub use script::ScriptError;
 pub use server::ServerError;
 pub use stream::StreamError;
@@ -83,6 +85,8 @@ pub enum CommandError {
     Stream(StreamError),
     /// From the commands on keys and strings.
     Keyspace(KeyspaceError),
+    /// From MIGRATE.
+    Migrate(MigrateError),
     /// From the commands on connections, transactions and channels.
     Client(ClientError),
     /// From client-side caching.
@@ -144,6 +148,7 @@ impl CommandError {
             Self::Stream(error) => error.wire(),
             Self::Client(error) => error.wire(),
             Self::Keyspace(error) => error.wire(),
+            Self::Migrate(error) => error.wire(),
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
@@ -175,6 +180,7 @@ impl CommandError {
             | Self::Stream(_)
             | Self::Client(_)
             | Self::Keyspace(_)
+            | Self::Migrate(_)
             | Self::Tracking(_)
             | Self::Script(_)
             | Self::Server(_)
@@ -206,6 +212,12 @@ impl From<StreamError> for CommandError {
 impl From<KeyspaceError> for CommandError {
     fn from(error: KeyspaceError) -> Self {
         Self::Keyspace(error)
+    }
+}
+
+impl From<MigrateError> for CommandError {
+    fn from(error: MigrateError) -> Self {
+        Self::Migrate(error)
     }
 }
 

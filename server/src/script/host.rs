@@ -11,9 +11,13 @@ use mlua::MultiValue;
 use mlua::Result;
 use mlua::Table;
 use mlua::Value;
+use parking_lot::Mutex;
+use tailrace_protocol::RequestBuffer;
 
 use super::arguments::Arguments;
 use super::bits;
+use super::calls;
+use super::calls::Calls;
 use super::json;
 use super::msgpack;
 use super::numbers;
@@ -29,14 +33,29 @@ use crate::command_table::CommandTable;
 use crate::command_table::Lookup;
 
 /// What the functions of all scripts share.
-#[derive(Default)]
 pub(super) struct Shared {
     /// The running script gets replies as RESP3 has them.
     pub(super) is_resp3: AtomicBool,
     /// Goes on from script to script.
     pub(super) random: Arc<Random>,
     /// Whether the running script is to end.
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Watch,
+    /// The script that runs, for the commands that it calls.
+    pub(super) calls: Mutex<Calls>,
+    /// What all values of all scripts may take.
+    pub(super) memory_bytes_max: usize,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            is_resp3: AtomicBool::new(false),
+            random: Arc::default(),
+            watch: Watch::default(),
+            calls: Mutex::default(),
+            memory_bytes_max: MEMORY_BYTES_MAX,
+        }
+    }
 }
 
 /// The table that the prelude is called with.
@@ -65,10 +84,11 @@ pub(super) fn table(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Re
     let names = Arc::clone(fields);
     let ended = move |lua: &Lua, value: Value| ended(lua, &names, value);
     host.raw_set("ended", lua.create_function(ended)?)?;
-    let watch = Arc::clone(&shared.watch);
-    add(lua, &host, "check", move |_, _| watch.check())?;
-    let watch = Arc::clone(&shared.watch);
-    add(lua, &host, "is_killed", move |_, _| Ok(watch.is_killed()))?;
+    let of_all = Arc::clone(shared);
+    add(lua, &host, "check", move |_, _| of_all.watch.check())?;
+    let of_all = Arc::clone(shared);
+    let is_killed = move |_: &Lua, _| Ok(of_all.watch.is_killed());
+    add(lua, &host, "is_killed", is_killed)?;
     add_random(lua, &host, &shared.random)?;
     host.raw_set("absent", ABSENT)?;
     let libraries = lua.create_table()?;
@@ -175,7 +195,7 @@ fn as_int(number: i64) -> i32 {
     number as i32
 }
 
-/// The table `server`, but for `call` and `pcall`, which each run brings along.
+/// The table `server`.
 fn server(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<Table> {
     let server = lua.create_table()?;
     for (name, value) in CONSTANTS {
@@ -223,11 +243,30 @@ fn server(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<Table
         }
         Ok(())
     })?;
+    add_calls(lua, &server, shared, fields)?;
     add_checks(lua, &server, shared)?;
     add(lua, &server, "breakpoint", |_, _| Ok(false))?;
     add(lua, &server, "debug", |_, _| Ok(()))?;
     add(lua, &server, "replicate_commands", |_, _| Ok(true))?;
     Ok(server)
+}
+
+/// The functions that run commands.
+fn add_calls(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<()> {
+    let (of_all, names) = (Arc::clone(shared), Arc::clone(fields));
+    add(lua, server, "call", move |lua, args| {
+        Ok(calls::perform(lua, &of_all, &names, &args)??)
+    })?;
+    let (of_all, names) = (Arc::clone(shared), Arc::clone(fields));
+    add(
+        lua,
+        server,
+        "pcall",
+        move |lua, args| match calls::perform(lua, &of_all, &names, &args)? {
+            Ok(value) => Ok(value),
+            Err(error) => Ok(Value::Table(names.error_table(lua, &error)?)),
+        },
+    )
 }
 
 /// The functions that depend on the run or on the commands there are.
@@ -246,7 +285,8 @@ fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>) -> Result<()> {
         Ok(())
     })?;
     add(lua, server, "acl_check_cmd", |_, args| {
-        let request = super::run::request_of(&args).map_err(ErrorReply::new)?;
+        let mut request = RequestBuffer::default();
+        calls::read_request(&args, &mut request).map_err(ErrorReply::new)?;
         let known = CommandTable::default();
         match known.look_up(request.as_request()) {
             Lookup::Found(_) => Ok(true),
@@ -312,6 +352,9 @@ fn log(lua: &Lua, args: &MultiValue) -> Result<()> {
     Ok(())
 }
 
+/// What all values of all scripts may take. The reference knows no limit but that of the machine; a script
+/// that goes on and on is to end before the server does.
+const MEMORY_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;
 const READONLY: &str = "Attempt to modify a readonly table";
 const WRONG_ARGUMENTS: &str = "ERR wrong number or type of arguments";
 /// The globals of Lua that scripts do not get.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use mlua::Either;
 use mlua::Function;
 use mlua::HookTriggers;
+use mlua::IntoLua;
 use mlua::Lua;
 use mlua::LuaOptions;
 use mlua::LuaString;
@@ -14,9 +16,11 @@ use mlua::Table;
 use mlua::Value;
 use mlua::VmState;
 use mlua::chunk::ChunkMode;
+use tailrace_protocol::Request;
 use tailrace_storage::Compat;
 
-use super::cache::Sha;
+use super::cache::Slot;
+use super::calls;
 use super::host;
 use super::host::Shared;
 use super::raised;
@@ -24,6 +28,7 @@ use super::values::Fields;
 use crate::server_info::REDIS_VERSION;
 use crate::server_info::REDIS_VERSION_OF_VALKEY;
 use crate::server_info::VALKEY_VERSION;
+use crate::state::State;
 
 /// One interpreter. Its scripts see nothing of each other, and cannot change what they find.
 pub(super) struct Interpreter {
@@ -34,15 +39,15 @@ pub(super) struct Interpreter {
     pub(super) next: Function,
     /// The table that is shown as `server` and `redis`.
     pub(super) server: Table,
-    /// What is shown as `_G`.
-    pub(super) globals: Table,
-    /// What was compiled, by digest. Only so much may be kept outside of Lua as its stack holds.
-    scripts: Table,
+    /// Keeps a script in a slot of a table. Only so much may be kept outside of Lua as its stack holds.
+    keep: Function,
     compile: Function,
     run: Function,
     clean: Function,
     /// Whose version `server` tells.
     compat: Option<Compat>,
+    /// What stands in place of the state while a script runs.
+    pub(super) stand_in: Option<Box<State>>,
 }
 
 impl Interpreter {
@@ -56,49 +61,53 @@ impl Interpreter {
         let prelude = lua.load(PRELUDE).set_name(raised::PRELUDE);
         let world: Table = prelude.set_mode(ChunkMode::Text).call(host)?;
         let server: Table = world.raw_get("server")?;
-        look_after(&lua, shared, &server)?;
-        lua.set_memory_limit(MEMORY_BYTES_MAX)?;
+        add_hook(&lua, shared)?;
+        lua.set_memory_limit(shared.memory_bytes_max)?;
         Ok(Self {
             shared: Arc::clone(shared),
             fields,
             next: world.raw_get("next")?,
             server,
-            globals: world.raw_get("globals")?,
-            scripts: lua.create_table()?,
+            keep: world.raw_get("keep")?,
             compile: world.raw_get("compile")?,
             run: world.raw_get("run")?,
             clean: world.raw_get("clean")?,
             compat: None,
+            stand_in: None,
             lua,
         })
     }
 
     /// Compiles the text of a script; otherwise what is wrong with it.
-    pub(super) fn compile(
-        &self,
-        sha: &Sha,
-        text: &[u8],
-    ) -> Result<std::result::Result<(), Vec<u8>>> {
+    pub(super) fn compile(&self, text: &[u8]) -> Result<std::result::Result<Function, Vec<u8>>> {
         let text = self.lua.create_string(text)?;
         let (script, error): (Option<Function>, Option<LuaString>) = self.compile.call(text)?;
-        let Some(script) = script else {
-            let error = error.map(|error| error.as_bytes().to_vec());
-            return Ok(Err(error.unwrap_or_default()));
+        let error = || {
+            error
+                .map(|error| error.as_bytes().to_vec())
+                .unwrap_or_default()
         };
-        self.scripts.raw_set(self.lua.create_string(sha)?, script)?;
-        Ok(Ok(()))
+        Ok(script.ok_or_else(error))
     }
 
-    /// Drops a script.
-    pub(super) fn forget(&self, sha: &Sha) -> Result<()> {
-        self.scripts
-            .raw_set(self.lua.create_string(sha)?, Value::Nil)
+    /// Keeps a script in a slot.
+    pub(super) fn keep(&self, slot: Slot, script: &Function, text: &[u8]) -> Result<()> {
+        self.keep.call((lua_slot(slot), script, is_harmless(text)))
     }
 
     /// Runs a script. Gives whether it came to its end, and what it returned or raised.
-    pub(super) fn run(&self, sha: &Sha) -> Result<(bool, Value)> {
-        let script: Function = self.scripts.raw_get(self.lua.create_string(sha)?)?;
-        self.run.call(script)
+    pub(super) fn run(
+        &self,
+        slot: Slot,
+        keys: Request<'_>,
+        args: Request<'_>,
+    ) -> Result<(bool, Value)> {
+        let lua = &self.lua;
+        let tables = without_limit(lua, &self.shared, || {
+            Ok((list(lua, keys)?, list(lua, args)?))
+        });
+        let (keys, args) = tables?;
+        self.run.call((lua_slot(slot), &keys, &args))
     }
 
     /// Undoes what a script left behind where others would see it, if its run did not get so far.
@@ -127,20 +136,53 @@ impl Interpreter {
 }
 
 /// Has Lua look every now and then whether the script that runs is over its time or is to end.
-///
-/// Only what a run puts into `server` reaches the run, so that is called when the time is over.
-fn look_after(lua: &Lua, shared: &Arc<Shared>, server: &Table) -> Result<()> {
-    let watch = Arc::clone(&shared.watch);
-    let server = server.clone();
+fn add_hook(lua: &Lua, shared: &Arc<Shared>) -> Result<()> {
+    let shared = Arc::clone(shared);
     let every = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
     lua.set_global_hook(every, move |_, _| {
-        watch.check()?;
-        if watch.is_over() {
-            server.raw_get::<Function>(PCALL)?.call::<()>(())?;
-            watch.check()?;
-        }
+        calls::look_after(&shared)?;
         Ok(VmState::Continue)
     })
+}
+
+/// Lets the server make values without a look at the limit of memory, which takes many times as long.
+/// What it makes counts: should it be too much, what the script makes next fails.
+pub(super) fn without_limit<T>(
+    lua: &Lua,
+    shared: &Shared,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    lua.set_memory_limit(0)?;
+    let made = make();
+    lua.set_memory_limit(shared.memory_bytes_max)?;
+    made
+}
+
+/// The table of some words. Text finds a faster way into Lua than other bytes.
+fn list(lua: &Lua, words: Request<'_>) -> Result<Table> {
+    lua.create_sequence_from(words.into_iter().map(|word| match str::from_utf8(word) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(Bytes(word)),
+    }))
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl IntoLua for Bytes<'_> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        Ok(Value::String(lua.create_string(self.0)?))
+    }
+}
+
+/// Whether a script cannot get hold of `table.insert`, which alone writes past a metatable: for that it
+/// has to name the library, all globals, or code in a string.
+fn is_harmless(text: &[u8]) -> bool {
+    let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
+    !has(b"table") && !has(b"_G") && !has(b"load")
+}
+
+fn lua_slot(slot: Slot) -> i64 {
+    i64::try_from(slot + 1).unwrap_or(i64::MAX)
 }
 
 /// A version as one number: 8 bits for each part.
@@ -149,12 +191,7 @@ fn version_number(version: &str) -> u32 {
     parts.fold(0, |number: u32, part: u32| number << 8 | part & 0xFF)
 }
 
-/// The name of what runs a command and never raises an error.
-pub(super) const PCALL: &str = "pcall";
 /// About a millisecond's worth.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
 /// What Lua runs first.
 const PRELUDE: &str = include_str!("prelude.lua");
-/// What all values of all scripts may take. The reference knows no limit but that of the machine; a script
-/// that goes on and on is to end before the server does.
-const MEMORY_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;

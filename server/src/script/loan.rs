@@ -1,9 +1,10 @@
-//! Lends the state to others while a script runs for longer than `busy-reply-threshold`.
+//! Where the state is while a script runs, so that the functions of Lua reach it; and lends it to others
+//! if the script runs for longer than `busy-reply-threshold`.
 //!
-//! A script runs under the engine's lock, and so long all others wait. When it is over its time, the
-//! state moves out of there and to here, where others take it as they would take it there
-//! (`Engine::lock`), to be told that the server is busy, or to end the script. The script takes it
-//! only for the commands that it calls. It goes back once the script is over.
+//! A script runs under the engine's lock, and so long all others wait. When it is over its time, they
+//! may take the state from here as they would take it there (`Engine::lock`), to be told that the
+//! server is busy, or to end the script. The script takes it only for the commands that it calls. It goes
+//! back once the script is over.
 //!
 //! On a runtime with several threads the script also gives up the worker that it runs on, so that
 //! there is one for all other sockets even if there was only one.
@@ -20,41 +21,75 @@ use tokio::runtime::RuntimeFlavor;
 
 use crate::state::State;
 
-/// Where the state is while it is lent.
+/// Where the state is while a script runs.
 #[derive(Default)]
 pub(crate) struct Loan {
-    /// Invariant: while nobody holds `state`, this says whether it holds one.
+    /// Whether others may have the state. Without `state` it is only a hint.
     is_given: AtomicBool,
+    /// Whether the script goes on without help from others, so that they may wait for its end.
+    is_on_its_own: AtomicBool,
     state: Mutex<Option<Box<State>>>,
 }
 
 impl Loan {
-    /// Whether the state is here, or was a moment ago.
+    /// Whether others may have the state, or might a moment ago.
     pub(crate) fn is_given(&self) -> bool {
         self.is_given.load(Ordering::Acquire)
     }
 
-    /// Takes the state for as long as the guard lives, if it is here.
+    /// Takes the state for as long as the guard lives, if others may have it.
     pub(crate) fn lock(&self) -> Option<MappedMutexGuard<'_, State>> {
-        MutexGuard::try_map(self.state.lock(), Option::as_deref_mut).ok()
+        let state = self.state.lock();
+        // Another script may have begun since somebody asked.
+        let state = self.is_given().then_some(state)?;
+        MutexGuard::try_map(state, Option::as_deref_mut).ok()
+    }
+
+    /// Lets nobody have the state any more: the script was told to end, and what others ask for is
+    /// answered once it is over.
+    pub(super) fn recall(&self) {
+        if self.is_on_its_own.load(Ordering::Acquire) {
+            self.is_given.store(false, Ordering::Release);
+        }
+    }
+
+    /// The script needs nobody else any more.
+    pub(super) fn go_on(&self) {
+        self.is_on_its_own.store(true, Ordering::Release);
+    }
+
+    /// Takes the state for the script.
+    pub(super) fn hold(&self) -> MappedMutexGuard<'_, State> {
+        let state = MutexGuard::try_map(self.state.lock(), Option::as_deref_mut);
+        state
+            .ok()
+            .expect("it is here from the beginning of a run to its end")
     }
 
     /// Moves the state here, and leaves another in its place that nobody is to look at.
-    pub(super) fn give(&self, state: &mut State) {
-        let mut moved = Box::new(State::empty_like(state));
-        std::mem::swap(state, &mut *moved);
-        *self.state.lock() = Some(moved);
+    pub(super) fn take(&self, state: &mut State, stand_in: Box<State>) {
+        let stand_in = exchange(state, stand_in);
+        *self.state.lock() = Some(stand_in);
+    }
+
+    /// Lets others have the state. Until [`Self::go_on`] it cannot be recalled.
+    pub(super) fn give(&self) {
+        self.is_on_its_own.store(false, Ordering::Release);
         self.is_given.store(true, Ordering::Release);
     }
 
-    /// Moves the state back, if it is here.
-    pub(super) fn take_back(&self, state: &mut State) {
-        let mut given = self.state.lock();
-        if let Some(mut moved) = given.take() {
-            std::mem::swap(state, &mut *moved);
-        }
+    /// Moves the state back, if it is here, and gives what stood in its place.
+    pub(super) fn give_back(&self, state: &mut State) -> Option<Box<State>> {
+        let mut kept = self.state.lock();
         self.is_given.store(false, Ordering::Release);
+        Some(exchange(state, kept.take()?))
     }
+}
+
+/// As `swap`, which moves so large a value word by word.
+fn exchange(state: &mut State, mut other: Box<State>) -> Box<State> {
+    *other = std::mem::replace(state, *other);
+    other
 }
 
 /// Lets another thread do what this worker does besides the task that it runs, and returns once one

@@ -9,15 +9,16 @@
 //! | --- | --- |
 //! | `cache.rs`, `shebang.rs` | The scripts by their digests; what their first line says |
 //! | `interpreter.rs`, `prelude.lua`, `host.rs` | Lua, and the world that scripts find in it |
-//! | `run.rs` | One run, and the commands that it calls |
+//! | `run.rs`, `calls.rs`, `rules.rs` | One run, the commands that it calls, and those that it may call |
 //! | `values.rs`, `raised.rs` | Values to replies and back; errors |
 //! | `json/`, `msgpack.rs`, `pack.rs`, `bits.rs` | The libraries of the reference |
-//! | `watch.rs`, `loan.rs` | Scripts that run for too long |
+//! | `watch.rs`, `loan.rs` | Scripts that run for too long, and where the state is meanwhile |
 //! | `arguments.rs`, `numbers.rs` | What these share |
 
 mod arguments;
 mod bits;
 mod cache;
+mod calls;
 mod host;
 mod interpreter;
 mod json;
@@ -26,8 +27,11 @@ mod msgpack;
 mod numbers;
 mod pack;
 mod raised;
+mod rules;
 mod run;
 mod shebang;
+#[cfg(test)]
+mod tests;
 mod values;
 mod watch;
 
@@ -37,7 +41,8 @@ use tailrace_protocol::Request;
 
 use self::cache::Cache;
 pub(crate) use self::cache::SHA_LEN;
-pub(crate) use self::cache::Sha;
+use self::cache::Sha;
+pub(crate) use self::cache::Slot;
 use self::host::Shared;
 use self::interpreter::Interpreter;
 pub(crate) use self::loan::Loan;
@@ -79,44 +84,50 @@ pub(crate) struct ScriptMemory {
 }
 
 impl Scripts {
-    /// Gets a script ready, if it is not, and gives its digest. `stays` if it was loaded and not
+    /// Gets a script ready, if it is not, and says where it is kept. `stays` if it was loaded and not
     /// sent along with its call.
     ///
     /// # Errors
     ///
     /// What is wrong with its text.
-    pub(crate) fn load(&mut self, text: &[u8], stays: bool) -> Result<Sha, ScriptError> {
-        let sha = sha1(text);
-        if self.cache.get(&sha).is_some() {
+    pub(crate) fn load(&mut self, text: &[u8], stays: bool) -> Result<Slot, ScriptError> {
+        let known = self.cache.find_text(text);
+        if let Some(slot) = known.or_else(|| self.cache.find(&sha1(text))) {
             if stays {
-                self.cache.keep(&sha);
+                self.cache.keep(slot);
             }
-            return Ok(sha);
+            return Ok(slot);
         }
         let header = shebang::parse(text).map_err(ScriptError::Header)?;
         if !header.engine.eq_ignore_ascii_case(b"lua") {
             return Err(ScriptError::NoEngine(header.engine));
         }
         let interpreter = self.interpreter().map_err(|error| broken(&error))?;
-        let compiled = interpreter.compile(&sha, header.code);
+        let compiled = interpreter.compile(header.code);
         let compiled = compiled.map_err(|error| broken(&error))?;
-        compiled.map_err(ScriptError::Compile)?;
-        if let Some(gone) = self.cache.insert(sha, text, header.flags, stays) {
-            let interpreter = self.interpreter().map_err(|error| broken(&error))?;
-            interpreter.forget(&gone).map_err(|error| broken(&error))?;
+        let script = compiled.map_err(ScriptError::Compile)?;
+        let slot = self.cache.insert(sha1(text), text, header.flags, stays);
+        let interpreter = self.interpreter().map_err(|error| broken(&error))?;
+        if let Err(error) = interpreter.keep(slot, &script, text) {
+            self.flush();
+            return Err(broken(&error));
         }
-        Ok(sha)
+        Ok(slot)
     }
 
-    /// The digest as which a script of the cache is known, if it is.
-    pub(crate) fn find(&self, digest: &[u8]) -> Option<Sha> {
-        let sha: Sha = digest.to_ascii_lowercase().try_into().ok()?;
-        self.cache.get(&sha).map(|_| sha)
+    /// Where the script with this digest is kept, if it is known.
+    pub(crate) fn find(&self, digest: &[u8]) -> Option<Slot> {
+        self.cache.find(digest)
     }
 
     /// The text of a script.
-    pub(crate) fn text(&self, sha: &Sha) -> Option<&[u8]> {
-        self.cache.get(sha).map(|script| &*script.text)
+    pub(crate) fn text(&self, slot: Slot) -> Option<&[u8]> {
+        self.cache.get(slot).map(|script| &*script.text)
+    }
+
+    /// The digest of a script.
+    pub(crate) fn digest(&self, slot: Slot) -> Option<&[u8]> {
+        self.cache.get(slot).map(|script| &script.sha[..])
     }
 
     /// Forgets all scripts.
@@ -130,8 +141,8 @@ impl Scripts {
     pub(crate) fn flags_of_call(&self, spec: &Spec, request: Request<'_>) -> Flags {
         let text = request.get(1).unwrap_or_default();
         let flags = if spec.name.starts_with("evalsha") {
-            let sha = self.find(text);
-            sha.and_then(|sha| self.cache.get(&sha))
+            let slot = self.find(text);
+            slot.and_then(|slot| self.cache.get(slot))
                 .map(|script| script.flags)
         } else {
             shebang::parse(text).ok().map(|header| header.flags)
@@ -158,9 +169,11 @@ impl Scripts {
         self.busy.is_some()
     }
 
-    /// Ends the script that runs, whatever it did.
+    /// Ends the script that runs, whatever it did. Until it has noticed, nobody is told any more that
+    /// the server is busy: what others ask for is answered once it is over.
     pub(crate) fn kill(&self) {
         self.shared.watch.kill();
+        self.loan.recall();
     }
 
     /// What scripts take.
@@ -176,6 +189,15 @@ impl Scripts {
     /// How many scripts that came with their calls had to go.
     pub(crate) fn evicted(&self) -> u64 {
         self.cache.evicted()
+    }
+
+    /// Lets the values of all scripts take only so much, from the next interpreter on.
+    #[cfg(test)]
+    fn limit_memory(&mut self, bytes_max: usize) {
+        self.shared = Arc::new(Shared {
+            memory_bytes_max: bytes_max,
+            ..Shared::default()
+        });
     }
 
     fn interpreter(&mut self) -> mlua::Result<&mut Interpreter> {

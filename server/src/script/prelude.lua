@@ -251,17 +251,25 @@ local function clean()
     end
 end
 
+-- The scripts by their slots, and which of them have to be cleaned up after.
+local scripts, is_harmless = {}, {}
+
 return {
-    globals = globals,
     server = server,
     clean = clean,
     next = next,
     compile = function(code)
         return compile(code, '@user_script')
     end,
-    run = function(script)
-        local ok, value = raw_xpcall(script, handle)
-        clean()
+    keep = function(slot, script, harmless)
+        scripts[slot], is_harmless[slot] = script, harmless
+    end,
+    run = function(slot, keys, args)
+        globals.KEYS, globals.ARGV = keys, args
+        local ok, value = raw_xpcall(scripts[slot], handle)
+        if not is_harmless[slot] then
+            clean()
+        end
         return ok, value
     end,
 }

@@ -1,50 +1,32 @@
-//! One run of a script, and the commands that it calls.
+//! One run of a script.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mlua::BorrowedBytes;
-use mlua::Lua;
-use mlua::MultiValue;
 use mlua::Value;
-use tailrace_protocol::Mark;
-use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
-use tailrace_protocol::Version;
-use tailrace_protocol::number::append_f64;
 use tailrace_storage::Compat;
-use tailrace_storage::Now;
 
-use super::Busy;
 use super::broken;
 use super::cache::Sha;
-use super::host::Shared;
+use super::cache::Slot;
+use super::calls::Stage;
 use super::interpreter::Interpreter;
-use super::interpreter::PCALL;
-use super::loan;
-use super::loan::Loan;
 use super::numbers;
 use super::raised::ErrorReply;
+use super::rules::Rules;
 use super::values::Fields;
-use super::values::Reader;
 use super::values::Writer;
-use super::values::counted;
 use crate::call::Call;
-use crate::client::ClientId;
-use crate::command_table::Lookup;
-use crate::dispatch;
 use crate::error::CommandError;
 use crate::error::ScriptError;
-use crate::spec::Flags;
-use crate::spec::Spec;
 use crate::state::State;
 
 /// A call of a script.
 pub(crate) struct Job<'a> {
     /// Which one; it is in the cache.
-    pub(crate) sha: Sha,
+    pub(crate) slot: Slot,
     /// What it finds in `KEYS`.
     pub(crate) keys: Request<'a>,
     /// What it finds in `ARGV`.
@@ -59,83 +41,84 @@ pub(crate) fn run(
     job: &Job<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<(), CommandError> {
-    let (id, spec) = (call.id, call.spec);
     let rules = Rules::of(call, job)?;
-    let scripts = &mut call.state.scripts;
-    let mut interpreter = scripts.interpreter.take().ok_or(ScriptError::NoScript)?;
-    let millis = call.state.config.settings().busy_reply_threshold_ms;
-    interpreter.shared.watch.begin(&call.state.clock, millis);
+    let interpreter = call.state.scripts.interpreter.take();
+    let mut interpreter = interpreter.ok_or(ScriptError::NoScript)?;
+    let settings = call.state.config.settings();
+    let (compat, millis) = (settings.compat, settings.busy_reply_threshold_ms);
+    let script = call.state.scripts.cache.get(job.slot);
+    let sha = script
+        .filter(|_| compat == Compat::Redis)
+        .map(|script| script.sha);
+    let shared = Arc::clone(&interpreter.shared);
+    shared.watch.begin(&*call.state.clock, millis);
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
-    let mut run = Run::new(call, rules);
-    let done = execute(&mut interpreter, job, &mut run, reply, &mut errors);
-    drop(run);
-    let State {
-        scripts, clients, ..
-    } = &mut *call.state;
+    let mut stand_in = interpreter.stand_in.take();
+    let stage = Stage::enter(call, rules, &shared.calls, &mut stand_in);
+    let began = interpreter.begin(compat).map_err(|error| broken(&error));
+    let done = began.and_then(|()| execute(&interpreter, job, sha.as_ref(), reply, &mut errors));
+    drop(stage);
+    interpreter.stand_in = stand_in;
+    call.state.in_exec = was_in_exec;
+    let client = call.state.clients.at(call.id);
+    client.db = call.db;
+    if call.state.is_ending {
+        // The end of the server ended the script, too, and as in the reference nothing more is said.
+        client.link.kill();
+    }
+    keep(call.state, interpreter, &done);
+    call.state.scripts.cache.touch(job.slot);
+    crate::panic::set_command(call.spec.name);
+    count(call, &errors);
+    Ok(done?)
+}
+
+/// Keeps the interpreter for the next run, if it is as it was before.
+fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), ScriptError>) {
     let used = interpreter.lua.used_memory();
     if done.is_err() || used > COLLECT_ABOVE_BYTES {
         // Should this fail, the next script starts in a new one.
         let _ = interpreter.lua.gc_collect();
     }
     if done.is_ok() || interpreter.clean().is_ok() {
-        scripts.interpreter = Some(interpreter);
+        state.scripts.interpreter = Some(interpreter);
     } else {
-        scripts.flush();
+        state.scripts.flush();
     }
-    scripts.cache.touch(&job.sha);
-    clients.at(id).db = call.db;
-    call.state.in_exec = was_in_exec;
-    crate::panic::set_command(spec.name);
-    // Each error of a command counts as one of the script's, and all that it made up itself as one.
+}
+
+/// Counts the errors in a reply. Each error of a command counts as one of the script's, and all that
+/// it made up itself as one.
+fn count(call: &mut Call<'_>, errors: &[ErrorReply]) {
     let of_commands = errors.iter().filter(|error| error.is_counted).count();
     let has_own = of_commands < errors.len();
+    let stats = &mut call.state.stats;
     for _ in 0..of_commands + usize::from(has_own) {
-        call.state.stats.on_script_failed(spec);
+        stats.on_script_failed(call.spec);
     }
     for error in errors {
-        let stats = &mut call.state.stats;
         stats.on_script_error(&error.text, error.is_counted);
     }
-    Ok(done?)
 }
 
 fn execute(
-    interpreter: &mut Interpreter,
+    interpreter: &Interpreter,
     job: &Job<'_>,
-    run: &mut Run<'_>,
+    sha: Option<&Sha>,
     reply: &mut ReplyWriter<'_>,
     errors: &mut Vec<ErrorReply>,
 ) -> Result<(), ScriptError> {
-    let compat = run.state.store.settings().compat;
-    let prepared = prepare(interpreter, job, compat);
-    prepared.map_err(|error| broken(&error))?;
+    let result = interpreter.run(job.slot, job.keys, job.args);
+    let (is_done, value) = result.map_err(|error| broken(&error))?;
     let Interpreter {
-        lua,
         shared,
         fields,
-        server,
         next,
         ..
-    } = &*interpreter;
-    let cell = RefCell::new(run);
-    let result = lua.scope(|scope| {
-        let raising = scope.create_function(|lua, args: MultiValue| {
-            Ok(perform(lua, &cell, shared, fields, &args)??)
-        })?;
-        let keeping = scope.create_function(|lua, args: MultiValue| {
-            match perform(lua, &cell, shared, fields, &args)? {
-                Ok(value) => Ok(value),
-                Err(error) => Ok(Value::Table(fields.error_table(lua, &error)?)),
-            }
-        })?;
-        server.raw_set("call", raising)?;
-        server.raw_set(PCALL, keeping)?;
-        interpreter.run(&job.sha)
-    });
-    let (is_done, value) = result.map_err(|error| broken(&error))?;
+    } = interpreter;
     if !is_done {
-        let error = failure(fields, &value, job, compat).map_err(|error| broken(&error))?;
+        let error = failure(fields, &value, sha).map_err(|error| broken(&error))?;
         reply.error(&error.text);
         errors.push(error);
         return Ok(());
@@ -150,26 +133,8 @@ fn execute(
     writer.write(value).map_err(|error| broken(&error))
 }
 
-fn prepare(interpreter: &mut Interpreter, job: &Job<'_>, compat: Compat) -> mlua::Result<()> {
-    interpreter.begin(compat)?;
-    let lua = &interpreter.lua;
-    for (name, words) in [("KEYS", job.keys), ("ARGV", job.args)] {
-        let table = lua.create_table_with_capacity(words.len(), 0)?;
-        for word in words {
-            table.raw_push(lua.create_string(word)?)?;
-        }
-        interpreter.globals.raw_set(name, table)?;
-    }
-    Ok(())
-}
-
-/// The reply of a script that failed.
-fn failure(
-    fields: &Fields,
-    value: &Value,
-    job: &Job<'_>,
-    compat: Compat,
-) -> mlua::Result<ErrorReply> {
+/// The reply of a script that failed, in which Redis names its digest.
+fn failure(fields: &Fields, value: &Value, sha: Option<&Sha>) -> mlua::Result<ErrorReply> {
     let Value::Table(table) = value else {
         let text = as_text(value).unwrap_or_else(|| b"execution failure".to_vec());
         let text = &text[..text.len().min(100)];
@@ -182,8 +147,8 @@ fn failure(
     let is_counted = table.raw_get::<Value>(&fields.ignore)? == Value::Boolean(true);
     if let (Some(source), Some(line)) = (field(&fields.source)?, field(&fields.line)?) {
         text.extend_from_slice(b" script: ");
-        if compat == Compat::Redis {
-            text.extend_from_slice(&job.sha);
+        if let Some(sha) = sha {
+            text.extend_from_slice(sha);
             text.extend_from_slice(b", ");
         }
         text.extend_from_slice(b"on ");
@@ -209,304 +174,5 @@ fn as_text(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// What a run may do.
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    /// It may not write, nor publish.
-    is_read_only: bool,
-    /// Memory was used up when it began, and it does not say that this does not matter.
-    is_out_of_memory: bool,
-}
-
-impl Rules {
-    /// Checks whether the script may run at all.
-    fn of(call: &mut Call<'_>, job: &Job<'_>) -> Result<Self, ScriptError> {
-        let script = call.state.scripts.cache.get(&job.sha);
-        let flags = script.ok_or(ScriptError::NoScript)?.flags;
-        let limit = call.state.config.settings().maxmemory_bytes;
-        let is_full = limit > 0 && call.state.store.bytes() as u64 > limit;
-        if !flags.says_nothing && !flags.no_writes {
-            if job.is_read_only {
-                return Err(ScriptError::WritesUnderReadOnly);
-            }
-            if is_full && !flags.allow_oom {
-                return Err(ScriptError::OutOfMemory);
-            }
-        }
-        Ok(Self {
-            is_read_only: job.is_read_only || flags.no_writes,
-            is_out_of_memory: is_full && !flags.allow_oom,
-        })
-    }
-}
-
-/// A script that runs.
-struct Run<'a> {
-    /// Invariant: not to be used while `is_lent`.
-    state: &'a mut State,
-    loan: Arc<Loan>,
-    /// The script is over its time, so the state is where others find it.
-    is_lent: bool,
-    /// What the state is to hold while a command of the script runs, or for others meanwhile.
-    turn: Turn,
-    id: ClientId,
-    /// The instant that all its commands see.
-    now: Now,
-    rules: Rules,
-    /// A command that writes was called, so the script is not to end halfway.
-    has_written: bool,
-    /// The reply of a command, used again and again.
-    out: Vec<u8>,
-}
-
-/// What the state holds of the command that runs.
-#[derive(Default)]
-struct Turn {
-    in_exec: bool,
-    caller: Option<ClientId>,
-    deferred: Vec<u8>,
-    request_bytes: usize,
-    reply_start: Mark,
-}
-
-impl Turn {
-    fn swap(&mut self, state: &mut State) {
-        std::mem::swap(&mut self.in_exec, &mut state.in_exec);
-        std::mem::swap(&mut self.caller, &mut state.caller);
-        std::mem::swap(&mut self.deferred, &mut state.deferred);
-        std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
-        std::mem::swap(&mut self.reply_start, &mut state.reply_start);
-    }
-}
-
-impl Drop for Run<'_> {
-    /// Takes back what was lent, even if there was a fault.
-    fn drop(&mut self) {
-        if self.is_lent {
-            self.loan.take_back(self.state);
-            self.turn.swap(self.state);
-            self.state.scripts.busy = None;
-        }
-    }
-}
-
-/// `server.call`: runs a command, and gives its reply.
-fn perform(
-    lua: &Lua,
-    run: &RefCell<&mut Run<'_>>,
-    shared: &Arc<Shared>,
-    fields: &Fields,
-    args: &MultiValue,
-) -> mlua::Result<Result<Value, ErrorReply>> {
-    if shared.watch.take_time_over() {
-        let mut run = run.try_borrow_mut().map_err(mlua::Error::external)?;
-        run.lend();
-        loan::give_up_worker();
-        return Ok(Ok(Value::Nil));
-    }
-    let request = match request_of(args) {
-        Ok(request) => request,
-        Err(text) => return Ok(Err(ErrorReply::new(text))),
-    };
-    let mut run = run.try_borrow_mut().map_err(mlua::Error::external)?;
-    let version = match shared.is_resp3.load(Ordering::Relaxed) {
-        true => Version::Resp3,
-        false => Version::Resp2,
-    };
-    let mut out = std::mem::take(&mut run.out);
-    out.clear();
-    let done = run.command(request.as_request(), version, &mut out);
-    let result = done.map(|()| match out.strip_prefix(b"-") {
-        None => Reader {
-            lua,
-            fields,
-            rest: &out,
-        }
-        .read()
-        .map(Ok),
-        Some(line) => Ok(Err(counted(line.trim_ascii_end()))),
-    });
-    run.out = out;
-    result.unwrap_or_else(|error| Ok(Err(error)))
-}
-
-/// The arguments of a call as a request.
-pub(super) fn request_of(args: &MultiValue) -> Result<OwnedRequest, &'static str> {
-    if args.is_empty() {
-        return Err("ERR Please specify at least one argument for this call");
-    }
-    let fits = |arg: &Value| matches!(arg, Value::String(_) | Value::Integer(_) | Value::Number(_));
-    if !args.iter().all(fits) {
-        return Err("ERR Command arguments must be strings or integers");
-    }
-    Ok(args.iter().map(Word::of).collect())
-}
-
-/// One argument as bytes.
-enum Word {
-    Text(BorrowedBytes),
-    Number(Vec<u8>),
-}
-
-impl Word {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::String(text) => Self::Text(text.as_bytes()),
-            number => {
-                let number = numbers::of(number).unwrap_or_default();
-                let mut text = Vec::new();
-                if number.is_nan() && number.is_sign_negative() {
-                    text.push(b'-');
-                }
-                append_f64(&mut text, if number == 0.0 { 0.0 } else { number });
-                Self::Number(text)
-            }
-        }
-    }
-}
-
-impl AsRef<[u8]> for Word {
-    fn as_ref(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text,
-            Self::Number(text) => text,
-        }
-    }
-}
-
-/// A command that a script may not call, if there is such a command, and the text of the error.
-type Refused = (Option<&'static Spec>, Vec<u8>);
-
-impl<'a> Run<'a> {
-    fn new(call: &'a mut Call<'_>, rules: Rules) -> Self {
-        Self {
-            loan: call.state.scripts.loan(),
-            is_lent: false,
-            turn: Turn::default(),
-            id: call.id,
-            now: call.now,
-            rules,
-            has_written: false,
-            out: Vec::new(),
-            state: call.state,
-        }
-    }
-
-    /// The script is over its time: others may have the state, to be told so.
-    fn lend(&mut self) {
-        let millis = self.state.config.settings().busy_reply_threshold_ms;
-        tracing::warn!(
-            "a script is still running after {millis} ms; SCRIPT KILL ends it unless it has written"
-        );
-        self.state.scripts.busy = Some(Busy {
-            has_written: self.has_written,
-        });
-        self.turn.swap(self.state);
-        self.loan.give(self.state);
-        self.is_lent = true;
-    }
-
-    /// Runs a command, if the script may call it, and writes its reply to `out`.
-    fn command(
-        &mut self,
-        request: Request<'_>,
-        version: Version,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ErrorReply> {
-        if !self.is_lent {
-            let admission = (self.rules, &mut self.has_written);
-            return run_command(
-                self.state, self.id, admission, request, self.now, version, out,
-            );
-        }
-        let mut state = self.loan.lock().expect("it is lent until the run ends");
-        self.turn.swap(&mut state);
-        let admission = (self.rules, &mut self.has_written);
-        let done = run_command(
-            &mut state, self.id, admission, request, self.now, version, out,
-        );
-        state.scripts.busy = Some(Busy {
-            has_written: self.has_written,
-        });
-        self.turn.swap(&mut state);
-        done
-    }
-}
-
-fn run_command(
-    state: &mut State,
-    id: ClientId,
-    (rules, has_written): (Rules, &mut bool),
-    request: Request<'_>,
-    now: Now,
-    version: Version,
-    out: &mut Vec<u8>,
-) -> Result<(), ErrorReply> {
-    let spec = rules.admit(state, *has_written, request);
-    let spec = spec.map_err(|(spec, text)| {
-        state.stats.on_refused_in_script(spec, &text);
-        ErrorReply {
-            text,
-            is_counted: true,
-        }
-    })?;
-    *has_written |= spec.flags.has(Flags::WRITE);
-    let mut reply = ReplyWriter::new(out, version);
-    let began = state.clock.mono();
-    dispatch::run_in_script(state, id, spec, request, now, &mut reply);
-    let micros = state.micros_since(began);
-    let nanos = micros.saturating_mul(1_000);
-    state.stats.by_command.on_measured(spec, nanos);
-    state.log_if_slow(id, spec, request, now, micros);
-    Ok(())
-}
-
-impl Rules {
-    /// Checks whether the script may call a command; otherwise which one, if there is one, and the
-    /// text of the error.
-    fn admit(
-        self,
-        state: &State,
-        has_written: bool,
-        request: Request<'_>,
-    ) -> Result<&'static Spec, Refused> {
-        let is_redis = state.store.settings().compat == Compat::Redis;
-        let words = |valkey: &str, redis: &str| if is_redis { redis } else { valkey }.into();
-        let spec = match state.commands.look_up(request) {
-            Lookup::Found(spec) => spec,
-            Lookup::UnknownSubcommand(container) if !is_redis => {
-                let error = dispatch::unknown_subcommand(request, container);
-                return Err((None, error.wire()));
-            }
-            Lookup::UnknownSubcommand(_) | Lookup::Unknown => {
-                return Err((None, words(UNKNOWN_COMMAND, UNKNOWN_COMMAND_OF_REDIS)));
-            }
-        };
-        let refused = |text| Err((Some(spec), text));
-        if !spec.fits(request.len()) {
-            return refused(words(WRONG_COUNT, WRONG_COUNT_OF_REDIS));
-        }
-        if spec.flags.has(Flags::NOSCRIPT) {
-            return refused(words(NOT_ALLOWED, NOT_ALLOWED_OF_REDIS));
-        }
-        let is_refused = self.is_out_of_memory && !has_written;
-        if is_refused && spec.flags.has(Flags::DENYOOM) {
-            return refused(CommandError::OutOfMemory.wire());
-        }
-        let may_write = spec.flags.has(Flags::WRITE | Flags::MAY_REPLICATE);
-        if self.is_read_only && may_write {
-            return refused(READ_ONLY.into());
-        }
-        Ok(spec)
-    }
-}
-
-const UNKNOWN_COMMAND: &str = "ERR Unknown command called from script";
-const UNKNOWN_COMMAND_OF_REDIS: &str = "ERR Unknown Redis command called from script";
-const WRONG_COUNT: &str = "ERR Wrong number of args calling command from script";
-const WRONG_COUNT_OF_REDIS: &str = "ERR Wrong number of args calling Redis command from script";
-const NOT_ALLOWED: &str = "ERR This Valkey command is not allowed from script";
-const NOT_ALLOWED_OF_REDIS: &str = "ERR This Redis command is not allowed from script";
-const READ_ONLY: &str = "ERR Write commands are not allowed from read-only scripts.";
 /// Garbage of more than that is not left lying until the next script.
 const COLLECT_ABOVE_BYTES: usize = 64 * 1_024 * 1_024;

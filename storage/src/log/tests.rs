@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fields::Part;
+use crate::fields::Plain;
 use crate::fields::Text;
 
 fn append(log: &mut Log, ms: u64, fields: &[&[u8]], limits: NodeLimits) {
@@ -221,4 +222,85 @@ fn an_emptied_log_holds_next_to_nothing() {
     log.check();
     assert_eq!((log.len(), log.node_count()), (0, 0));
     assert!(log.bytes() < 1_000, "{}", log.bytes());
+}
+
+/// Whatever position is thought to be the one: nodes may have come and gone since it was.
+#[test]
+fn a_known_position_is_taken_only_if_it_is_the_one() {
+    let limits = NodeLimits {
+        entries_max: 5,
+        ..NodeLimits::default()
+    };
+    let mut log = Log::new();
+    for ms in (0..60).step_by(2) {
+        log.append(StreamId::new(ms, 1), [&b"f"[..], b"v"].into_iter(), limits);
+    }
+    for ms in [0, 2, 4, 6, 8, 22, 24, 38, 58] {
+        log.delete(StreamId::new(ms, 1));
+    }
+    let first_from = |position| log.range_from(position).next_id();
+    let mut taken = 0;
+    for id in (0..62).map(|ms| StreamId::new(ms, 1)) {
+        let expected = first_from(log.seek(id));
+        for node in 0..9 {
+            for slot in 0..7 {
+                let known = Position { node, slot };
+                let found = log.seek_from(known, id);
+                assert_eq!(first_from(found), expected, "{known:?} {id}");
+                taken += usize::from(found == known);
+            }
+        }
+    }
+    assert!(taken >= 62, "{taken}");
+}
+
+#[test]
+fn short_values_that_repeat_are_kept_once_and_read_the_same() {
+    let log = |packs| {
+        let limits = NodeLimits {
+            packs,
+            ..NodeLimits::default()
+        };
+        let mut log = Log::new();
+        for ms in 0..1_000 {
+            let value = format!("{ms:07} kilowatt");
+            let device: &[u8] = if ms % 90 == 89 {
+                b"another"
+            } else {
+                b"device-000/sensor-x"
+            };
+            let fields = [
+                b"device",
+                device,
+                b"n",
+                b"70000",
+                b"reading",
+                value.as_bytes(),
+            ];
+            log.append(StreamId::new(ms, 1), fields.into_iter(), limits);
+        }
+        log.check();
+        log
+    };
+    let (packed, plain) = (log(true), log(false));
+    assert!(
+        packed.bytes() * 4 < plain.bytes() * 3,
+        "{} of {}",
+        packed.bytes(),
+        plain.bytes()
+    );
+    for (entry, expected) in packed.iter().zip(plain.iter()) {
+        assert_eq!(entry.id(), expected.id());
+        assert!(entry.fields().eq(expected.fields()));
+        let text = |value| match value {
+            Plain::Bytes(lead) => lead.bytes[..lead.len].to_vec(),
+            Plain::Int(number) => number.to_string().into_bytes(),
+        };
+        let bytes_max = entry.plain_values().unwrap().text_bytes_max();
+        let values = entry.plain_values().unwrap().enumerate();
+        let values = values.map(|(at, value)| value.unwrap_or_else(|| entry.template(at)));
+        let expected = expected.plain_values().unwrap().flatten();
+        assert!(bytes_max >= values.clone().map(|value| value.text_bytes()).sum());
+        assert!(values.map(text).eq(expected.map(text)));
+    }
 }

@@ -17,14 +17,15 @@ pub(super) struct Packing {
     pub(super) data: Vec<u8>,
     pub(super) offsets: Offsets,
     pub(super) templates_at: NonZeroU32,
+    /// Whether some values are in pieces, and not only the same as others.
+    pub(super) has_pieces: bool,
     pub(super) dead_bytes: usize,
 }
 
 impl Packing {
-    /// Whether the values of a node are long enough to be packed, and enough.
+    /// Whether the values of a node are long enough to be packed, and enough, or seem to be the same again and again.
     pub(super) fn may_win(node: &Node) -> bool {
-        let slots = node.slots();
-        slots >= ENTRIES_MIN && node.data.len() - node.offsets.start(0) >= slots * TEXT_MIN
+        node.slots() >= ENTRIES_MIN && (has_long_values(node) || repeats(node))
     }
 
     /// Packs the values of entries that have the first one's names; nothing if little is won by it.
@@ -35,13 +36,14 @@ impl Packing {
         let names_end = node.offsets.start(0);
         let first = (0..node.slots()).find_map(|index| node.same_names_body(index))?;
         let mut columns = columns(first, node.name_count as usize);
-        if columns.iter().all(|column| column.template.is_none()) {
+        if columns.iter().all(|column| column.template.is_none()) && !repeats(node) {
             return None;
         }
         let mut packing = Self {
             data: Vec::with_capacity(node.data.len() + first.len()),
             offsets: Offsets::with_capacity(node.slots()),
             templates_at: NonZeroU32::new(u32::try_from(names_end).ok()?)?,
+            has_pieces: false,
             dead_bytes: 0,
         };
         packing.data.extend_from_slice(&node.data[..names_end]);
@@ -54,6 +56,7 @@ impl Packing {
             return None;
         }
         packing.data.shrink_to_fit();
+        packing.has_pieces = columns.iter().any(|column| column.packed > 0);
         Some(packing)
     }
 
@@ -84,6 +87,42 @@ impl Node {
         let (head, len) = EntryHead::take(entry);
         head.has_same_names().then(|| &entry[len..])
     }
+}
+
+/// Whether the values of a node are long on the average.
+fn has_long_values(node: &Node) -> bool {
+    node.data.len() - node.offsets.start(0) >= node.slots() * TEXT_MIN
+}
+
+/// Whether so many bytes as have to be won are the same in a few entries, as they then are in most.
+fn repeats(node: &Node) -> bool {
+    let slots = node.slots();
+    let samples = [0, slots / 3, slots * 2 / 3, slots - 1].map(|index| node.same_names_body(index));
+    let [
+        Some(mut first),
+        Some(mut second),
+        Some(mut third),
+        Some(mut fourth),
+    ] = samples
+    else {
+        return false;
+    };
+    let mut same_bytes = 0;
+    for _ in 0..node.name_count {
+        let value = take_encoded(&mut first);
+        let others = [&mut second, &mut third, &mut fourth].map(take_encoded);
+        if others.iter().all(|other| *other == value) {
+            same_bytes += value.len() - 1;
+        }
+    }
+    same_bytes * slots > node.data.len() / WON_PART_MIN
+}
+
+/// Takes a value as it lies in a node.
+fn take_encoded<'a>(body: &mut &'a [u8]) -> &'a [u8] {
+    let before = *body;
+    fields::take(body);
+    &before[..before.len() - body.len()]
 }
 
 /// The values of one name.

@@ -16,6 +16,10 @@ enum Op {
     Append { count: u64, shape: Shape },
     /// Adds or replaces anywhere, as a claim by force or a group set back does.
     Insert { ids: Range<u64>, shape: Shape },
+    /// Adds or replaces anywhere at once, as reading does after a group was set back.
+    InsertAll { ids: Range<u64>, shape: Shape },
+    /// Takes out those from the first on that are there, as acknowledging what was read does.
+    RemoveAll { ids: Range<u64>, reversed: bool },
     /// Takes out every `step`th, as acknowledging does.
     Remove { ids: Range<u64>, step: usize },
     /// Goes through a part of the list as claims do.
@@ -50,6 +54,8 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (1..200u64, shape()).prop_map(|(count, shape)| Op::Append { count, shape }),
         2 => (ids(20), shape()).prop_map(|(ids, shape)| Op::Insert { ids, shape }),
         2 => (ids(300), shape()).prop_map(|(ids, shape)| Op::Insert { ids, shape }),
+        2 => (ids(300), shape()).prop_map(|(ids, shape)| Op::InsertAll { ids, shape }),
+        2 => (ids(300), any::<bool>()).prop_map(|(ids, reversed)| Op::RemoveAll { ids, reversed }),
         4 => (ids(400), 1..6usize).prop_map(|(ids, step)| Op::Remove { ids, step }),
         3 => (0..1_000u64, 0..400u64, 0..100u64, 0..70u32).prop_map(
             |(from, budget, idle_until, to)| Op::Walk { from, budget, idle_until, to }
@@ -161,16 +167,22 @@ fn apply(op: Op, pending: &mut Pending, model: &mut Model) {
     match op {
         Op::Append { count, shape } => {
             let next = model.last_key_value().map_or(0, |(id, _)| id.ms + 1);
-            for ms in next..next + count {
-                let entry = shape.entry(ms);
-                assert_eq!(pending.insert(entry), model.insert(entry.id, entry));
-            }
+            insert_all(pending, model, next..next + count, shape);
         }
+        Op::InsertAll { ids, shape } => insert_all(pending, model, ids, shape),
         Op::Insert { ids, shape } => {
             for ms in ids {
                 let entry = shape.entry(ms);
                 assert_eq!(pending.insert(entry), model.insert(entry.id, entry));
             }
+        }
+        Op::RemoveAll { ids, reversed } => {
+            let mut ids: Vec<_> = ids.map(|ms| StreamId::new(ms, 0)).collect();
+            if reversed {
+                ids.reverse();
+            }
+            let removed = ids.iter().filter(|&id| model.remove(id).is_some()).count();
+            assert_eq!(pending.remove_all(ids), removed as u64);
         }
         Op::Remove { ids, step } => {
             for id in ids.step_by(step).map(|ms| StreamId::new(ms, 0)) {
@@ -196,6 +208,16 @@ fn apply(op: Op, pending: &mut Pending, model: &mut Model) {
             assert_eq!(stopped, walk_model(model, from, &mut sweep(false)));
         }
     }
+}
+
+fn insert_all(pending: &mut Pending, model: &mut Model, ids: Range<u64>, shape: Shape) {
+    let (count, last) = (ids.clone().count(), StreamId::new(ids.end - 1, 0));
+    for entry in ids.clone().map(|ms| shape.entry(ms)) {
+        model.insert(entry.id, entry);
+    }
+    let like = shape.entry(ids.start);
+    let ids = ids.map(|ms| StreamId::new(ms, 0));
+    assert_eq!(pending.insert_all(like, ids, count), Some(last));
 }
 
 fn assert_same(pending: &Pending, model: &Model, filter: PendingFilter) {

@@ -3,6 +3,7 @@
 use super::{ConsumerIndex, Pending, PendingEntry, Tidied};
 use crate::id::StreamId;
 use crate::run::Run;
+use crate::slots::Slot;
 use crate::time::UnixMillis;
 
 impl Pending {
@@ -34,6 +35,7 @@ impl Pending {
         start: usize,
         visitor: &mut impl Visitor,
     ) -> Option<StreamId> {
+        let bytes_before = self.runs[run].bytes();
         let (mut stopped, mut changed) = (None, false);
         for at in start..self.runs[run].slots().len() {
             let slot = self.runs[run].slots().get(at);
@@ -45,9 +47,8 @@ impl Pending {
                 Verdict::Keep => {}
                 Verdict::Replace(new) => {
                     debug_assert_eq!(new.id, entry.id);
-                    self.count_out(&slot);
-                    let new = self.count_in(new);
-                    self.change(run, |run| run.replace(at, new));
+                    let new = self.recount(&slot, new);
+                    self.runs[run].set(at, new);
                     changed = true;
                 }
                 Verdict::Remove => {
@@ -62,8 +63,26 @@ impl Pending {
         }
         if changed || stopped.is_none() {
             self.runs[run].tighten();
+            self.note_aged();
         }
+        self.run_bytes = self.run_bytes - bytes_before + self.runs[run].bytes();
         stopped
+    }
+
+    /// Counts an entry that changes, and encodes it.
+    #[inline]
+    fn recount(&mut self, slot: &Slot, new: PendingEntry) -> Slot {
+        let deliveries = u32::try_from(new.deliveries).unwrap_or(Slot::MANY);
+        if slot.consumer != new.consumer.0 || deliveries.max(slot.deliveries) == Slot::MANY {
+            self.count_out(slot);
+            return self.count_in(new);
+        }
+        self.oldest = self.oldest.min(new.delivered_at);
+        Slot {
+            delivered_at: new.delivered_at,
+            deliveries,
+            ..*slot
+        }
     }
 }
 

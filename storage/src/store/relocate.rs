@@ -155,7 +155,7 @@ impl Store {
     }
 
     /// Removes what a key of the same name takes the place of.
-    fn remove_overwritten(&mut self, db: usize, key: &[u8], found: Option<RecordIndex>) {
+    pub(super) fn remove_overwritten(&mut self, db: usize, key: &[u8], found: Option<RecordIndex>) {
         let Some(at) = found else {
             return;
         };
@@ -171,10 +171,17 @@ impl Store {
         self.create_until(to_db, to, value, deadline);
     }
 
-    fn create_until(&mut self, db: usize, key: &[u8], value: Value, deadline: Option<UnixMillis>) {
+    pub(super) fn create_until(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        value: Value,
+        deadline: Option<UnixMillis>,
+    ) -> RecordIndex {
         let at = self.create(db, key, value);
         if deadline.is_some() {
             self.keyspaces[db].set_deadline(at, deadline);
         }
+        at
     }
 }

@@ -187,9 +187,12 @@ impl Store {
         entries_read: Option<u64>,
         missing: MissingStream,
     ) -> Result<(), CreateGroupError> {
-        let at = match (self.locate(db, key), missing) {
-            (Some(at), _) => at,
-            (None, MissingStream::Create) => self.create(db, key, Value::Stream(Box::default())),
+        let (at, event) = match (self.locate(db, key), missing) {
+            (Some(at), _) => (at, Event::XgroupCreate),
+            (None, MissingStream::Create) => {
+                let stream = Value::Stream(Box::default());
+                (self.create(db, key, stream), Event::XgroupMkstream)
+            }
             (None, MissingStream::Leave) => return Err(CreateGroupError::NoSuchKey),
         };
         let compat = self.settings.compat;
@@ -200,7 +203,7 @@ impl Store {
                 .create_group(group, after, compat.admit(entries_read, stream))
                 .map_err(|_exists| CreateGroupError::GroupExists)
         })?;
-        self.changes.record(db, key, Event::XgroupCreate);
+        self.changes.record(db, key, event);
         Ok(())
     }
 

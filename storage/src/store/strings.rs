@@ -114,7 +114,7 @@ impl Store {
             return Ok(SetOutcome::Done);
         }
 
-        let value = Value::String(StringValue::from_bytes(value));
+        let value = self.string_value(value);
         let replaced = self.kind_at(db, found);
         let at = self.put(db, key, found, value);
         self.record_replaced(db, key, replaced, ValueKind::String);
@@ -134,12 +134,13 @@ impl Store {
         Ok(SetOutcome::Done)
     }
 
-    /// Adds a string under a key that is not there yet (DEBUG POPULATE), and returns whether it did. Nothing is said of
-    /// it but that the key is new.
+    /// Adds a string under a key that is not there yet (DEBUG POPULATE), and returns whether it did. Nobody is
+    /// notified of it but that the key is new.
     pub fn populate(&mut self, db: usize, key: &[u8], value: &[u8]) -> bool {
         let is_missing = self.locate(db, key).is_none();
         if is_missing {
             self.create(db, key, Value::String(StringValue::from_bytes(value)));
+            self.changes.record(db, key, Event::Populated);
         }
         is_missing
     }
@@ -181,7 +182,7 @@ impl Store {
                 self.update_string(db, at, |string| string.append(bytes))
             }
             None => {
-                let value = Value::String(StringValue::from_bytes(bytes));
+                let value = self.string_value(bytes);
                 self.create(db, key, value);
                 bytes.len()
             }
@@ -269,6 +270,15 @@ impl Store {
         self.put(db, key, found, value);
         self.changes.record(db, key, Event::Incrbyfloat);
         Ok(())
+    }
+
+    /// Keeps what a client gave to be set.
+    fn string_value(&self, bytes: &[u8]) -> Value {
+        Value::String(if self.keeps_texts {
+            StringValue::from_text(bytes)
+        } else {
+            StringValue::from_bytes(bytes)
+        })
     }
 
     fn condition_holds(

@@ -89,7 +89,7 @@ fn a_new_key_is_announced_before_what_made_it() {
     store.set_range(0, b"r", 2, b"x").unwrap();
     assert_events(&mut store, "r", &[Event::New, Event::Setrange]);
     create_group(&mut store, "x").unwrap();
-    assert_events(&mut store, "x", &[Event::New, Event::XgroupCreate]);
+    assert_events(&mut store, "x", &[Event::New, Event::XgroupMkstream]);
 }
 
 #[test]

@@ -4,6 +4,12 @@ use crate::store::Store;
 use crate::value::Value;
 
 impl Store {
+    /// Counts what so many readers of a group found who were not attempted, as there is nothing for them: each would
+    /// have looked for its group first, and then for entries.
+    pub fn count_spared_attempts(&mut self, readers: usize) {
+        self.stats.hits += 2 * readers as u64;
+    }
+
     /// Returns whether readers without a group are worth an attempt: only a stream has anything for them.
     #[must_use]
     pub fn may_serve_readers(&self, db: usize, key: &[u8]) -> bool {

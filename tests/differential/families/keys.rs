@@ -18,6 +18,14 @@ pub(in super::super) const FORMS: &[&str] = &[
     "( RENAME | RENAME | RENAMENX ) ( s | t | u ) ( s | t | u )",
     "COPY $key $key { [DB $db] [REPLACE] }",
     "COPY ( s | t ) ( t | u ) { [DB ( 0 | 1 )] [REPLACE] }",
+    "DUMP $key",
+    "( RESTORE | RESTORE-ASKING ) $key ( 0 | 0 | $ms | $ms_at ) $payload { [REPLACE] [ABSTTL] [IDLETIME ( 0 | 1000 | abc | -1 )] \
+     [FREQ ( 0 | 255 | 256 | abc )] }",
+    "RESTORE $key 0 $payload REPLACE",
+    "RESTORE ( s | t | u | x ) ( 0 | 0 | $ms ) $payload [REPLACE]",
+    // Nobody is there.
+    "MIGRATE 127.0.0.1 ( 1 | abc ) $key $db ( 50 | 0 | abc ) { [COPY] [REPLACE] [( AUTH $text | AUTH2 $text $text )] }",
+    "MIGRATE 127.0.0.1 1 '' 0 ( 50 | -1 ) { [COPY] [REPLACE] } KEYS $key ...",
     "MOVE $key $db",
     "SELECT $db",
     "SELECT ( 0 | 0 | 1 )",

@@ -15,10 +15,11 @@ pub(in super::super) const FORMS: &[&str] = &[
      [( commandlog-* | maxmemory | [r]equirepass )]",
     "CONFIG SET ( stream-node-max-entries | stream-node-max-bytes ) ( 1 | 2 | 10 | 100 | 0 | -1 | abc | 1kb )",
     "CONFIG SET notify-keyspace-events $classes",
+    "CONFIG SET notify-keyspace-events $classes ( maxmemory abc | stream-node-max-entries 100 )",
     "CONFIG SET maxmemory ( 0 | 1gb | -1 | abc )",
     "CONFIG SET ( slowlog-log-slower-than | commandlog-execution-slower-than ) ( 0 | -1 | 1000000000 | abc )",
-    // What a client is told by others counts in the model as its next reply, so that only zero is the same.
-    "CONFIG SET commandlog-reply-larger-than ( 0 | -1 | 1000000000 | abc )",
+    // How long the replies of INFO and others are differs, so that only what has one is the same.
+    "CONFIG SET commandlog-reply-larger-than ( 0 | 1 | -1 | 1000000000 | abc )",
     "CONFIG SET commandlog-request-larger-than ( 0 | 100 | -1 | 1000000000 | abc )",
     "CONFIG SET stream-node-max-entries ( 1 | 5 ) ( stream-node-max-bytes 200 | stream-node-max-entries 2 | nothing 1 | maxmemory abc )",
     "!CONFIG ( SET | GET | NOTHING | HELP | RESETSTAT extra | REWRITE extra )",
@@ -50,9 +51,9 @@ pub(in super::super) const FORMS: &[&str] = &[
 /// Settings that show in what follows, each with what shows it.
 pub(in super::super) const SHOWING: &[&str] = &[
     "!CONFIG SET notify-keyspace-events $classes",
-    "!CONFIG SET notify-keyspace-events ( KEA | KEAm )",
+    "!CONFIG SET notify-keyspace-events ( KEA | KEAm | KEAn )",
     "!CONFIG SET notify-keyspace-events KEA",
     "!CONFIG SET slowlog-log-slower-than 0",
     "!CONFIG SET commandlog-request-larger-than ( 0 | 100 )",
-    "!CONFIG SET commandlog-reply-larger-than 0",
+    "!CONFIG SET commandlog-reply-larger-than ( 0 | 1 )",
 ];

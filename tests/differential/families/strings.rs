@@ -28,9 +28,9 @@ pub(in super::super) const FORMS: &[&str] = &[
     // No time is set for what they are kept in: the model deletes that without looking whether it is past.
     "!BITOP ( AND | OR | XOR | NOT ) bits $key ...",
     "!BITOP NOT bits ( $text_key | bits )",
-    "BITFIELD $text_key [OVERFLOW ( WRAP | SAT )] ( GET | GET | SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 | u64 ) ( 0 | 3 | 17 | #1 | -1 | #-1 | x | 9223372036854775807 ) [$integer]",
-    "BITFIELD $text_key OVERFLOW ( WRAP | SAT ) ( ( SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 ) ( 0 | 3 | 17 | #1 | 8 ) $integer ) ...",
-    // On a key that is not there the model makes one without saying so.
-    "!SETBIT k 0 1 ; BITFIELD k OVERFLOW FAIL ( SET | INCRBY ) u8 0 ( 1 | 300 | -1 )",
+    "BITFIELD $text_key [OVERFLOW ( WRAP | SAT | FAIL )] ( GET | GET | SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 | u64 ) ( 0 | 3 | 17 | #1 | -1 | #-1 | x | 9223372036854775807 ) [$integer]",
+    "BITFIELD $text_key OVERFLOW ( WRAP | SAT | FAIL ) ( ( SET | INCRBY ) ( u1 | i5 | u8 | i8 | u63 | i64 ) ( 0 | 3 | 17 | #1 | 8 ) $integer ) ...",
+    // A key that is not there is made without being written to.
+    "!BITFIELD ( k | n ) OVERFLOW FAIL ( SET | INCRBY ) u8 0 ( 1 | 300 | -1 )",
     "BITFIELD_RO $text_key [GET ( u4 | i8 | i64 ) ( 0 | 4 | #2 )] [SET u8 0 1]",
 ];

@@ -61,7 +61,9 @@ struct Forms {
 static FORMS: LazyLock<Forms> = LazyLock::new(|| {
     let specs = COMMANDS
         .iter()
-        .flat_map(|spec| [*spec].into_iter().chain(spec.subcommands.iter().copied()));
+        .flat_map(|spec| [*spec].into_iter().chain(spec.subcommands.iter().copied()))
+        // It would look for other servers.
+        .filter(|spec| spec.name != "migrate");
     let all: Vec<Form> = specs
         .map(|spec| Form {
             spec,

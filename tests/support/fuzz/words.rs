@@ -2,6 +2,7 @@
 //! consumers.
 
 use super::bytes::Bytes;
+use super::restore;
 
 /// A word for an argument of this type and name, mostly one that makes sense there.
 pub(super) fn word(kind: &str, name: &str, bytes: &mut Bytes<'_>) -> Vec<u8> {
@@ -18,6 +19,7 @@ pub(super) fn word(kind: &str, name: &str, bytes: &mut Bytes<'_>) -> Vec<u8> {
         }
         // Something long: nodes of streams end, and replies take several writes.
         244..=246 => vec![b'x'; 16 << bytes.below(12)],
+        choice if name == "serialized-value" => restore::payload(choice.into()),
         choice => {
             let list = list(kind, name);
             list[usize::from(choice) % list.len()].as_bytes().to_vec()

@@ -36,7 +36,7 @@ fn run(
         return Err(CommandError::subcommand_syntax(call.spec, args.request()));
     }
     let Some(name) = args.next() else {
-        reply.array(CATEGORIES.len());
+        reply.late_array(CATEGORIES.len());
         for name in CATEGORIES {
             reply.bulk(name.as_bytes());
         }

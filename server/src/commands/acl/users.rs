@@ -76,10 +76,10 @@ fn getuser(
         reply.null();
         return Ok(Flow::Done);
     }
-    reply.map(7);
+    reply.late_map(7);
     reply.bulk(b"flags");
     let digest = password_digest(call);
-    reply.set(if digest.is_some() { 1 } else { 2 });
+    reply.late_set(if digest.is_some() { 1 } else { 2 });
     reply.bulk(b"on");
     if digest.is_none() {
         reply.bulk(b"nopass");

@@ -40,7 +40,7 @@ fn run(
 
     reply.map(3);
     reply.bulk(b"flags");
-    reply.set(flags.len());
+    reply.late_set(flags.len());
     for flag in flags {
         reply.bulk(flag.as_bytes());
     }

@@ -39,17 +39,23 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let commands = &call.state.commands;
-    let specs: Vec<&Spec> = if args.is_empty() {
-        commands.all()
+    if args.is_empty() {
+        write(&commands.all(), reply);
     } else {
-        args.filter_map(|name| commands.find_full(name)).collect()
-    };
-    write(&specs, reply);
+        let named = args.filter_map(|name| commands.find_full(name));
+        let specs: Vec<&Spec> = named.collect();
+        reply.late_map(specs.len());
+        write_each(&specs, reply);
+    }
     Ok(Flow::Done)
 }
 
 fn write(specs: &[&Spec], reply: &mut ReplyWriter<'_>) {
     reply.map(specs.len());
+    write_each(specs, reply);
+}
+
+fn write_each(specs: &[&Spec], reply: &mut ReplyWriter<'_>) {
     for spec in specs {
         reply.bulk(spec.name.as_bytes());
         write_facts(spec, reply);

@@ -132,14 +132,7 @@ pub(super) fn write_cpu(call: &mut Call<'_>, text: &mut Text) {
     }
     // Only commands are known to be the work of this server and not of another in the process.
     call.state.settle_times();
-    let nanos: u64 = call
-        .state
-        .stats
-        .by_command
-        .iter()
-        .map(|(_, stats, _)| stats.nanos)
-        .sum();
-    let micros = nanos / 1_000;
+    let micros = call.state.stats.by_command.nanos() / 1_000;
     text.field(
         "used_active_time_main_thread",
         format_args!("{}.{:06}", micros / 1_000_000, micros % 1_000_000),

@@ -68,6 +68,8 @@ struct Section {
     name: &'static str,
     title: &'static str,
     is_default: bool,
+    /// Whether it has to be asked for by its name.
+    is_rare: bool,
     write: fn(&mut Call<'_>, &mut Text),
 }
 
@@ -80,6 +82,7 @@ const fn section(
         name,
         title,
         is_default: true,
+        is_rare: false,
         write,
     }
 }
@@ -123,6 +126,10 @@ const SECTIONS: &[Section] = &[
         server::write_engines,
     )),
     section("keyspace", "Keyspace", memory::write_keyspace),
+    Section {
+        is_rare: true,
+        ..on_request(section("debug", "Debug", stats::write_debug))
+    },
 ];
 
 /// Which sections are asked for.
@@ -155,7 +162,7 @@ impl Chosen {
     }
 
     fn has(&self, section: &Section) -> bool {
-        self.all
+        (self.all && !section.is_rare)
             || (self.defaults && section.is_default)
             || self.names.contains(section.name.as_bytes())
     }

@@ -5,9 +5,11 @@ use tailrace_storage::Compat;
 use super::text::Text;
 use crate::call::Call;
 use crate::config::show_percentile;
+use crate::rates::PerSecond;
 use crate::stats::Stats;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
+    call.state.settle_times();
     let state = &*call.state;
     let (stats, lookups) = (&state.stats, state.store.stats());
     let rate = stats.rates.per_second(stats.totals(call.now.mono));
@@ -67,13 +69,15 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("tracking_total_items", state.caches.keys().items());
     text.field("tracking_total_prefixes", state.caches.prefix_count());
     text.field("unexpected_error_replies", 0);
-    write_traffic(stats, text);
+    write_traffic(stats, lookups.payload_nodes, text);
+    write_cycles(stats, &rate, text);
+    write_refused(stats, text);
 }
 
 /// What was refused, and how often sockets were read and written.
-fn write_traffic(stats: &Stats, text: &mut Text) {
+fn write_traffic(stats: &Stats, payload_nodes: u64, text: &mut Text) {
     text.field("total_error_replies", stats.errors);
-    text.field("dump_payload_sanitizations", 0);
+    text.field("dump_payload_sanitizations", payload_nodes);
     text.field("total_reads_processed", stats.reads);
     text.field("total_writes_processed", stats.writes);
     text.fields(IO_THREADS, 0);
@@ -86,6 +90,30 @@ fn write_traffic(stats: &Stats, text: &mut Text) {
         stats.output_limit_disconnections,
     );
     text.fields(&["reply_buffer_shrinks", "reply_buffer_expands"], 0);
+}
+
+/// What there was to do. A cycle is one taking of the lock, and lasts as long as its commands do.
+fn write_cycles(stats: &Stats, rate: &PerSecond, text: &mut Text) {
+    let commands_micros = stats.by_command.nanos() / 1_000;
+    text.field("eventloop_cycles", stats.cycles);
+    text.field("eventloop_duration_sum", stats.busy_micros());
+    text.field("eventloop_duration_cmd_sum", commands_micros);
+    text.field("instantaneous_eventloop_cycles_per_sec", rate.cycles);
+    text.field("instantaneous_eventloop_duration_usec", rate.cycle_micros);
+}
+
+/// More of what there was to do.
+pub(super) fn write_debug(call: &mut Call<'_>, text: &mut Text) {
+    let stats = &call.state.stats;
+    text.field("eventloop_duration_aof_sum", 0);
+    text.field("eventloop_duration_cron_sum", stats.expire_micros);
+    text.field("eventloop_duration_max", stats.cycle_micros_max);
+    text.field("eventloop_cmd_per_cycle_max", stats.cycle_commands_max);
+    let threads = ["io_threaded_reads_pending", "io_threaded_writes_pending"];
+    text.fields(&threads, 0);
+}
+
+fn write_refused(stats: &Stats, text: &mut Text) {
     text.field("acl_access_denied_auth", stats.refused_passwords);
     text.fields(ACCESS_LISTS, 0);
 }

@@ -47,10 +47,12 @@ fn history(
 ) -> Result<Flow, CommandError> {
     let event = text(args.bytes()?);
 
-    let found = call.state.latency.find(event);
-    let samples = found.map_or(&[][..], |(_, series)| series.samples());
-    reply.array(samples.len());
-    for sample in samples {
+    let Some((_, series)) = call.state.latency.find(event) else {
+        reply.array(0);
+        return Ok(Flow::Done);
+    };
+    reply.late_array(series.samples().len());
+    for sample in series.samples() {
         reply.array(2);
         reply.unsigned(sample.at);
         reply.unsigned(sample.millis.into());

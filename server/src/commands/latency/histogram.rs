@@ -48,7 +48,7 @@ fn run(
     let shown: Vec<(&str, &Durations)> = with_subcommands
         .filter_map(|spec| Some((spec.name, by_command.durations(spec)?)))
         .collect();
-    reply.map(shown.len());
+    reply.late_map(shown.len());
     for (name, durations) in shown {
         write_durations(name, durations, reply);
     }
@@ -62,7 +62,7 @@ fn write_durations(name: &str, durations: &Durations, reply: &mut ReplyWriter<'_
     reply.bulk(b"calls");
     reply.unsigned(durations.count());
     reply.bulk(b"histogram_usec");
-    reply.map(doublings.len());
+    reply.late_map(doublings.len());
     for (micros, count) in doublings {
         reply.unsigned(micros);
         reply.unsigned(count);

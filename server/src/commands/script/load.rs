@@ -28,7 +28,8 @@ fn run(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let sha = call.state.scripts.load(args.bytes()?, true)?;
-    reply.bulk(&sha);
+    let scripts = &mut call.state.scripts;
+    let slot = scripts.load(args.bytes()?, true)?;
+    reply.bulk(scripts.digest(slot).unwrap_or_default());
     Ok(Flow::Done)
 }

@@ -31,8 +31,8 @@ fn run(
 ) -> Result<Flow, CommandError> {
     let compat = call.state.config.settings().compat;
     let scripts = &call.state.scripts;
-    let sha = scripts.find(args.bytes()?);
-    let text = sha.and_then(|sha| scripts.text(&sha));
+    let slot = scripts.find(args.bytes()?);
+    let text = slot.and_then(|slot| scripts.text(slot));
     reply.bulk(text.ok_or_else(|| ScriptError::no_script(compat))?);
     Ok(Flow::Done)
 }

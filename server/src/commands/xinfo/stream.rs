@@ -260,7 +260,7 @@ impl Full<'_> {
     /// Opens a list of `count` elements, of which no more than asked for are shown.
     fn header(&self, reply: &mut ReplyWriter<'_>, count: u64) -> usize {
         let listed = encode::array_len(count.min(self.count_max));
-        reply.array(listed);
+        reply.late_array(listed);
         listed
     }
 }

@@ -8,6 +8,7 @@ use super::super::directive::Directive;
 use super::super::directive::Effect::Kept;
 use super::super::directive::Effect::Never;
 use super::super::directive::Effect::Only;
+use super::super::directive::Effect::Used;
 use super::super::directive::row;
 use super::super::kind::Kind::Int;
 use super::super::kind::Kind::Memory;
@@ -27,7 +28,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("rdbcompression",                        YesNo,                   "yes",            Live,    Kept),
     row("rdb-del-sync-files",                    YesNo,                   "no",             Live,    Kept),
     row("rdb-save-incremental-fsync",            YesNo,                   "yes",            Live,    Kept),
-    row("rdb-version-check",                     OneOf(VERSION_CHECKS),   "strict",         Live,    Kept),
+    row("rdb-version-check",                     OneOf(VERSION_CHECKS),   "strict",         Live,    Used),
     row("rdb-key-save-delay",                    Int(I32_MIN, I32_MAX),   "0",              Live,    Kept).hidden(),
     row("key-load-delay",                        Int(I32_MIN, I32_MAX),   "0",              Live,    Kept).hidden(),
     row("loading-process-events-interval-bytes", Int(1_024, I32_MAX),     "2097152",        Live,    Kept).hidden(),

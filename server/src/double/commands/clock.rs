@@ -13,6 +13,7 @@ use tailrace_storage::Millis;
 use tailrace_storage::UnixMillis;
 
 use super::FLAGS;
+use super::double;
 use super::fail;
 use super::help;
 use crate::args::Args;
@@ -173,13 +174,6 @@ fn mode(double: &Double) -> String {
         Pace::Frozen => "frozen".to_owned(),
         Pace::Scaled(factor) => format!("scale {factor}"),
     }
-}
-
-fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
-    call.state
-        .double
-        .as_mut()
-        .expect("the command is known to a double only")
 }
 
 fn millis(args: &mut Args<'_>) -> Result<Millis, CommandError> {

@@ -3,7 +3,9 @@
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
+use super::calls;
 use super::clock;
+use super::fault;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -21,7 +23,10 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    write(reply, &[HEAD, clock::HELP].concat());
+    write(
+        reply,
+        &[HEAD, clock::HELP, fault::HELP, calls::HELP].concat(),
+    );
     Ok(Flow::Done)
 }
 

@@ -5,9 +5,14 @@
 //! - It is refused in MULTI and in scripts.
 //! - An error says what the state is that makes it one.
 
+mod calls;
 mod clock;
+pub(crate) mod fault;
 mod help;
+mod syntax;
 
+use crate::call::Call;
+use crate::double::Double;
 use crate::error::CommandError;
 use crate::spec::Audience;
 use crate::spec::Flags;
@@ -20,7 +25,16 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
     summary: "Holds the server for a test.",
     audience: Audience::System,
     flags: FLAGS,
-    ..Spec::container("testdouble", &[&clock::SPEC, &help::SPEC])
+    ..Spec::container(
+        "testdouble",
+        &[
+            &calls::SPEC,
+            &clock::SPEC,
+            &fault::SPEC,
+            &help::SPEC,
+            &fault::RELEASE,
+        ],
+    )
 };
 
 /// What all have in common.
@@ -39,6 +53,14 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     let names: [&[u8]; 2] = [b"testdouble", b"td"];
     let is_it = names.iter().any(|known| name.eq_ignore_ascii_case(known));
     is_it.then_some(&TESTDOUBLE)
+}
+
+/// What a test holds.
+fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
+    call.state
+        .double
+        .as_mut()
+        .expect("the command is known to a double only")
 }
 
 /// An error with words of its own.

@@ -1,0 +1,277 @@
+//! Writes entries: `[id, [name, value, ...]]` each.
+//!
+//! Neighbours have the names of their fields in common. What lies between two values, from the line end of one to the
+//! header of the other, is then the same text in all of them: it is found in the entry before and copied from there.
+
+use tailrace_protocol::IdPairs;
+use tailrace_protocol::Pieces;
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Room;
+use tailrace_storage::Entry;
+use tailrace_storage::Kept;
+use tailrace_storage::Lead;
+use tailrace_storage::Packed;
+use tailrace_storage::Plain;
+use tailrace_storage::PlainValues;
+use tailrace_storage::SharedNames;
+use tailrace_storage::StreamId;
+
+/// A part of the reply, empty if there is none.
+#[derive(Clone, Copy, Default)]
+struct Written {
+    place: usize,
+    len: usize,
+}
+
+impl Written {
+    /// What was written from a place on.
+    #[inline]
+    fn since(place: usize, room: &Room<'_>) -> Self {
+        let len = room.place() - place;
+        Self { place, len }
+    }
+}
+
+/// Appends entries to a reply, one after the other.
+pub(super) struct EntryWriter<'w, 'e> {
+    pieces: Pieces<'w>,
+    ids: IdPairs,
+    /// Whose text the joints are, if they are that of any.
+    names: Option<SharedNames<'e>>,
+    /// Where the text before each value was written.
+    joints: [Written; JOINTS_MAX],
+    /// Where each value was written that many entries have, if it was.
+    templates: [Written; JOINTS_MAX],
+    /// How much text that is together.
+    joint_bytes: usize,
+    /// How many entries are still to be written.
+    left: usize,
+}
+
+impl<'w, 'e> EntryWriter<'w, 'e> {
+    /// Makes one that is to write `count` entries.
+    pub(super) fn new(reply: &'w mut ReplyWriter<'_>, count: usize) -> Self {
+        Self {
+            pieces: reply.pieces(ENTRY_BYTES),
+            ids: IdPairs::new(),
+            names: None,
+            joints: [Written::default(); JOINTS_MAX],
+            templates: [Written::default(); JOINTS_MAX],
+            joint_bytes: 0,
+            left: count,
+        }
+    }
+
+    /// Appends an entry.
+    #[inline]
+    pub(super) fn put(&mut self, entry: &Entry<'e>) {
+        self.left = self.left.saturating_sub(1);
+        if self.names.is_none() || self.names != entry.shared_names() {
+            return self.put_first(entry);
+        }
+        match entry.plain_values() {
+            Some(values) => self.put_alike(entry, values),
+            None => self.put_alike_packed(entry),
+        }
+    }
+
+    /// Appends an ID whose entry is gone.
+    pub(super) fn put_gone(&mut self, id: StreamId) {
+        self.open(id);
+        self.line_end();
+        self.pieces.null_array();
+    }
+
+    /// Appends an entry with the names of the one before, none of whose values is packed.
+    #[inline]
+    fn put_alike(&mut self, entry: &Entry<'e>, values: PlainValues<'e>) {
+        let id = entry.id();
+        let bytes_max = IdPairs::BYTES_MAX
+            + self.joint_bytes
+            + values.text_bytes_max()
+            + entry.field_count() * Room::BULK_BYTES_MAX
+            + LINE_END_BYTES;
+        let parts = self.joints.iter().zip(&mut self.templates);
+        self.pieces.write(bytes_max, |room| {
+            self.ids.open(room, id.ms, id.seq);
+            for (at, ((joint, template), value)) in parts.zip(values).enumerate() {
+                room.again(joint.place, joint.len);
+                match value {
+                    Some(value) => put_plain(room, value),
+                    None if template.len > 0 => room.again(template.place, template.len),
+                    None => {
+                        let start = room.place();
+                        put_plain(room, entry.template(at));
+                        *template = Written::since(start, room);
+                    }
+                }
+            }
+            room.line_end();
+        });
+    }
+
+    /// Appends an entry with the names of the one before.
+    fn put_alike_packed(&mut self, entry: &Entry<'e>) {
+        self.open(entry.id());
+        for (at, (_, value)) in entry.kept_fields().enumerate() {
+            let joint = self.joints[at];
+            self.pieces
+                .write(joint.len, |room| room.again(joint.place, joint.len));
+            self.value(value);
+        }
+        self.line_end();
+    }
+
+    /// Appends any entry, and notes where the text is that may be had in common with the next.
+    fn put_first(&mut self, entry: &Entry<'e>) {
+        let start = self.pieces.len();
+        let can_share = entry.field_count() <= JOINTS_MAX;
+        self.names = entry.shared_names().filter(|_| can_share);
+        match entry.plain_names().zip(entry.plain_values()) {
+            Some((names, values)) => self.put_first_plain(entry, names, values),
+            None => self.put_any(entry),
+        }
+        if self.left > 0 {
+            self.reserve(start);
+        }
+    }
+
+    /// Appends an entry none of whose values is packed, all at once.
+    fn put_first_plain(
+        &mut self,
+        entry: &Entry<'e>,
+        names: PlainValues<'e>,
+        values: PlainValues<'e>,
+    ) {
+        let (id, fields) = (entry.id(), entry.field_count());
+        let names = names.flatten();
+        let name_bytes: usize = names.clone().map(|name| name.text_bytes()).sum();
+        let bytes_max = IdPairs::BYTES_MAX
+            + name_bytes
+            + values.text_bytes_max()
+            + (2 * fields + 1) * Room::BULK_BYTES_MAX
+            + LINE_END_BYTES;
+        self.templates = [Written::default(); JOINTS_MAX];
+        let Self { ids, joints, .. } = self;
+        let mut joint_bytes = 0;
+        self.pieces.write(bytes_max, |room| {
+            ids.open(room, id.ms, id.seq);
+            let mut start = room.place();
+            room.line_end();
+            room.array(2 * fields);
+            for (at, (name, value)) in names.zip(values).enumerate() {
+                if at > 0 {
+                    start = room.place();
+                    room.line_end();
+                }
+                put_plain(room, name);
+                room.line_end();
+                if let Some(joint) = joints.get_mut(at) {
+                    *joint = Written::since(start, room);
+                    joint_bytes += joint.len;
+                }
+                put_plain(room, value.unwrap_or_else(|| entry.template(at)));
+            }
+            if fields > 0 {
+                room.line_end();
+            }
+        });
+        self.joint_bytes = joint_bytes;
+    }
+
+    /// Appends any entry, piece by piece.
+    fn put_any(&mut self, entry: &Entry<'e>) {
+        self.open(entry.id());
+        let mut start = 0;
+        self.pieces
+            .write(LINE_END_BYTES + Room::BULK_BYTES_MAX, |room| {
+                start = room.place();
+                room.line_end();
+                room.array(entry.field_count() * 2);
+            });
+        self.joint_bytes = 0;
+        for (at, (name, value)) in entry.kept_fields().enumerate() {
+            if at > 0 {
+                self.pieces.write(LINE_END_BYTES, |room| {
+                    start = room.place();
+                    room.line_end();
+                });
+            }
+            self.plain(name);
+            let len = self.line_end() - start;
+            if let Some(joint) = self.joints.get_mut(at) {
+                *joint = Written { place: start, len };
+                self.joint_bytes += len;
+            }
+            self.value(value);
+        }
+        if entry.field_count() > 0 {
+            self.line_end();
+        }
+    }
+
+    /// Makes room for entries that are about as long as the one that was written from this place on.
+    fn reserve(&mut self, start: usize) {
+        let entry_bytes = self.pieces.len() - start;
+        let bytes = entry_bytes.saturating_mul(self.left);
+        self.pieces.set_growth(bytes.min(GROWTH_BYTES_MAX));
+        self.pieces.reserve(bytes.min(RESERVED_BYTES_MAX));
+    }
+
+    fn open(&mut self, id: StreamId) {
+        let Self { pieces, ids, .. } = self;
+        pieces.write(IdPairs::BYTES_MAX, |room| ids.open(room, id.ms, id.seq));
+    }
+
+    #[inline]
+    fn value(&mut self, value: Kept<'_>) {
+        match value {
+            Kept::Plain(plain) => self.plain(plain),
+            Kept::Packed(packed) => self.packed(packed),
+        }
+    }
+
+    fn plain(&mut self, plain: Plain<'_>) {
+        let bytes_max = Room::BULK_BYTES_MAX + plain.text_bytes();
+        self.pieces.write(bytes_max, |room| put_plain(room, plain));
+    }
+
+    fn packed(&mut self, packed: Packed<'_>) {
+        self.pieces
+            .write(Room::BULK_BYTES_MAX + packed.len(), |room| {
+                room.bulk_header(packed.len());
+                let end = room.place() + packed.len();
+                packed.each_piece(|piece| room.text(piece.bytes, piece.len));
+                assert_eq!(room.place(), end, "a string is as long as was said");
+            });
+    }
+
+    /// Ends a line, and returns the place behind it.
+    #[inline]
+    fn line_end(&mut self) -> usize {
+        let mut end = 0;
+        self.pieces.write(LINE_END_BYTES, |room| {
+            room.line_end();
+            end = room.place();
+        });
+        end
+    }
+}
+
+#[inline]
+fn put_plain(room: &mut Room<'_>, plain: Plain<'_>) {
+    match plain {
+        Plain::Bytes(Lead { bytes, len }) => room.bulk(bytes, len),
+        Plain::Int(number) => room.bulk_integer(number),
+    }
+}
+
+/// Entries with more fields are seldom many.
+const JOINTS_MAX: usize = 16;
+/// About what an entry takes.
+const ENTRY_BYTES: usize = 256;
+/// Room for a page or so is made at once: it has to be cleared.
+const GROWTH_BYTES_MAX: usize = 4 * 1_024;
+/// Memory that is taken at once for entries that are still to be written.
+const RESERVED_BYTES_MAX: usize = 256 * 1_024;
+const LINE_END_BYTES: usize = 2;

@@ -1,0 +1,197 @@
+//! `TESTDOUBLE FAULT ADD | LIST | DEL | CLEAR | HITS | LOAD ...` and `TESTDOUBLE RELEASE name [count]`
+//!
+//! Puts faults in: errors, lost replies, broken connections, delays.
+//!
+//! Behaviour worth knowing:
+//! - A fault strikes once unless TIMES or ALWAYS says otherwise. Of several that match, the first strikes.
+//! - BEFORE, the command is not executed. AFTER, it was, and the fault is about the reply.
+//! - Who is kept back by DELAY, HOLD, STALL or DRIP waits, and what it sent behind with it.
+//! - A fault that is taken out lets go what it keeps back.
+
+use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Now;
+
+use super::FLAGS;
+use super::double;
+use super::fail;
+use super::help;
+use super::syntax;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::config::split_option;
+use crate::double::Double;
+use crate::double::rules::Rule;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+use crate::state::State;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|fault",
+    arity: -3,
+    syntax: "action [argument...]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Puts faults in, and takes them out.",
+    ..Spec::of(run)
+};
+
+pub(super) const RELEASE: Spec = Spec {
+    name: "testdouble|release",
+    arity: -3,
+    syntax: "name [count:integer]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Lets go what a fault keeps back.",
+    ..Spec::of(release)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let action = args.bytes()?;
+    match action.to_ascii_lowercase().as_slice() {
+        b"help" => {
+            args.end()?;
+            help::write(reply, HELP);
+        }
+        b"add" => {
+            let rule = syntax::rule(args)?;
+            double(call).rules.add(rule);
+            reply.ok();
+        }
+        b"load" => {
+            let rules = load(args.bytes()?)?;
+            args.end()?;
+            reply.unsigned(rules.len() as u64);
+            rules
+                .into_iter()
+                .for_each(|rule| double(call).rules.add(rule));
+        }
+        b"list" => {
+            args.end()?;
+            list(double(call), reply);
+        }
+        b"hits" => {
+            let name = args.bytes()?;
+            args.end()?;
+            reply.unsigned(known(double(call), name)?.hits);
+        }
+        b"del" => {
+            let name = args.bytes()?;
+            args.end()?;
+            known(double(call), name)?;
+            take_out(call.state, name, call.now);
+            reply.ok();
+        }
+        b"clear" => {
+            args.end()?;
+            let names: Vec<_> = double(call)
+                .rules
+                .iter()
+                .map(|rule| rule.name.clone())
+                .collect();
+            names
+                .iter()
+                .for_each(|name| take_out(call.state, name, call.now));
+            reply.ok();
+        }
+        _ => return Err(syntax::unknown("FAULT", action, "TD FAULT HELP")),
+    }
+    Ok(Flow::Done)
+}
+
+fn release(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let name = args.bytes()?;
+    let count = match args.is_empty() {
+        true => usize::MAX,
+        false => usize::try_from(syntax::number(&mut args)?).unwrap_or(usize::MAX),
+    };
+    args.end()?;
+    known(double(call), name)?;
+    let released = call.state.release(name, count, call.now);
+    reply.unsigned(released as u64);
+    Ok(Flow::Done)
+}
+
+/// Reads several faults, one in each line; lines that are empty or begin with `#` say nothing.
+pub(crate) fn load(script: &[u8]) -> Result<Vec<Rule>, CommandError> {
+    let lines = script.split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && line[0] != b'#');
+    lines
+        .map(|(at, line)| {
+            let words = split_option(line.trim_ascii())
+                .map_err(|_| fail(format!("line {}: unbalanced quotes", at + 1)))?;
+            let request: OwnedRequest = words.iter().collect();
+            syntax::rule(Args::new(request.as_request(), 0)).map_err(|error| {
+                let error = error.to_string();
+                let reason = error.strip_prefix("ERR ").unwrap_or(&error);
+                fail(format!("line {}: {reason}", at + 1))
+            })
+        })
+        .collect()
+}
+
+fn take_out(state: &mut State, name: &[u8], now: Now) {
+    state.release(name, usize::MAX, now);
+    if let Some(double) = &mut state.double {
+        double.rules.remove(name);
+    }
+}
+
+fn known<'a>(double: &'a Double, name: &[u8]) -> Result<&'a Rule, CommandError> {
+    double.rules.get(name).ok_or_else(|| {
+        let names = double
+            .rules
+            .iter()
+            .map(|rule| String::from_utf8_lossy(&rule.name));
+        let names: Vec<_> = names.collect();
+        let name = String::from_utf8_lossy(name);
+        fail(match names.as_slice() {
+            [] => format!("there is no fault '{name}', and no other"),
+            names => format!(
+                "there is no fault '{name}'; there are: {}",
+                names.join(", ")
+            ),
+        })
+    })
+}
+
+fn list(double: &Double, reply: &mut ReplyWriter<'_>) {
+    reply.array(double.rules.iter().len());
+    for rule in double.rules.iter() {
+        reply.map(5);
+        reply.bulk(b"name");
+        reply.bulk(&rule.name);
+        reply.bulk(b"fault");
+        reply.bulk(rule.text.as_bytes());
+        reply.bulk(b"matched");
+        reply.unsigned(rule.matched);
+        reply.bulk(b"hits");
+        reply.unsigned(rule.hits);
+        reply.bulk(b"held");
+        reply.unsigned(double.held.count_of(&rule.name) as u64);
+    }
+}
+
+pub(super) const HELP: &[&str] = &[
+    "FAULT ADD <name> [CMD <command>|@<category>|*] [KEY <glob>] [GROUP <group>] [CONSUMER <consumer>]",
+    "          [CLIENT <name>|<id>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>] BEFORE|AFTER <what>",
+    "    Once, or so often, something happens to commands that match:",
+    "    ERROR <text>, LOADING, READONLY, OOM, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, BUSY, NOGROUP: an error.",
+    "    REPLY <resp>, NIL, MOVED <node>, ASK <node>: another reply.",
+    "    CLOSE, RST: the connection ends, or breaks. CUT <n>: it ends behind n bytes of the reply.",
+    "    DELAY <ms>, HOLD, STALL, DRIP <bytes> <ms>: it takes its time, until RELEASE, for ever, or bit by bit.",
+    "FAULT LIST | DEL <name> | CLEAR | HITS <name> | LOAD <lines>",
+    "    Shows faults, takes them out, says how often one struck, puts in one from each line.",
+    "RELEASE <name> [<count>]",
+    "    Lets go what HOLD, STALL, DELAY or DRIP keep back.",
+];

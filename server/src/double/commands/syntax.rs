@@ -1,0 +1,192 @@
+//! What a test writes of faults and of calls: `[CMD c] [KEY glob] ... BEFORE CLOSE`.
+
+use tailrace_storage::Millis;
+
+use super::fail;
+use crate::args::Args;
+use crate::args::is_word;
+use crate::double::rules::Action;
+use crate::double::rules::CommandFilter;
+use crate::double::rules::Filter;
+use crate::double::rules::Rule;
+use crate::double::rules::Stage;
+use crate::error::CommandError;
+use crate::spec::Acl;
+
+/// Reads a fault: its name, which calls it is for, how often it strikes, when, and what happens then.
+pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
+    let words: Vec<_> = args.rest().iter().map(String::from_utf8_lossy).collect();
+    let mut rule = Rule {
+        name: args.bytes()?.to_vec(),
+        filter: Filter::default(),
+        stage: Stage::Before,
+        action: Action::Nil,
+        skip: 0,
+        times: Some(1),
+        probability: 1.0,
+        matched: 0,
+        hits: 0,
+        text: words.join(" "),
+    };
+    loop {
+        if filter_word(&mut args, &mut rule.filter)? {
+            continue;
+        }
+        let word = args.bytes()?;
+        match word.to_ascii_lowercase().as_slice() {
+            b"skip" => rule.skip = number(&mut args)?,
+            b"times" => rule.times = times(&mut args)?,
+            b"always" => rule.times = None,
+            b"prob" => rule.probability = probability(&mut args)?,
+            b"before" => break,
+            b"after" => {
+                rule.stage = Stage::After;
+                break;
+            }
+            _ => {
+                return Err(unknown(
+                    "a fault",
+                    word,
+                    "BEFORE or AFTER, and what happens",
+                ));
+            }
+        }
+    }
+    rule.action = action(&mut args, rule.stage)?;
+    args.end()?;
+    Ok(rule)
+}
+
+/// Reads one part of what says which calls are meant. Whether there was one.
+pub(super) fn filter_word(args: &mut Args<'_>, filter: &mut Filter) -> Result<bool, CommandError> {
+    let word = args.peek().unwrap_or_default().to_ascii_lowercase();
+    let field = match word.as_slice() {
+        b"cmd" => {
+            args.bytes()?;
+            filter.command = command(args.bytes()?)?;
+            return Ok(true);
+        }
+        b"key" => &mut filter.key,
+        b"group" => &mut filter.group,
+        b"consumer" => &mut filter.consumer,
+        b"client" => &mut filter.client,
+        _ => return Ok(false),
+    };
+    args.bytes()?;
+    *field = Some(args.bytes()?.to_vec());
+    Ok(true)
+}
+
+fn command(text: &[u8]) -> Result<Option<CommandFilter>, CommandError> {
+    if text == b"*" {
+        return Ok(None);
+    }
+    let Some(name) = text.strip_prefix(b"@") else {
+        return Ok(Some(CommandFilter::Named(text.to_ascii_lowercase())));
+    };
+    match Acl::of_name(name) {
+        Acl::NONE => Err(unknown("a category", name, "what ACL CAT lists")),
+        category => Ok(Some(CommandFilter::Category(category))),
+    }
+}
+
+fn action(args: &mut Args<'_>, stage: Stage) -> Result<Action, CommandError> {
+    let word = args.bytes()?;
+    if let Some((_, error)) = ERRORS.iter().find(|(name, _)| is_word(word, name)) {
+        return Ok(Action::Reply(format!("-{error}\r\n").into()));
+    }
+    let action = match word.to_ascii_lowercase().as_slice() {
+        b"error" => Action::Reply([b"-", args.bytes()?, b"\r\n"].concat()),
+        b"reply" => Action::Reply(reply(args.bytes()?)?),
+        b"nil" => Action::Nil,
+        b"close" => Action::Close,
+        b"rst" => Action::Reset,
+        b"moved" => Action::Redirect("MOVED", args.bytes()?.to_vec()),
+        b"ask" => Action::Redirect("ASK", args.bytes()?.to_vec()),
+        b"delay" => Action::Delay(millis(args)?),
+        b"hold" => Action::Hold,
+        b"stall" => Action::Stall,
+        b"cut" if stage == Stage::After => Action::Cut(size(args)?),
+        b"drip" if stage == Stage::After => Action::Drip(size(args)?.max(1), millis(args)?),
+        b"cut" | b"drip" => {
+            return Err(fail(
+                "before a command there is no reply to CUT or to DRIP; use AFTER",
+            ));
+        }
+        _ => return Err(unknown("what happens", word, "what TD FAULT HELP lists")),
+    };
+    Ok(action)
+}
+
+/// A reply as it stands on the wire; the end of its last line may be left out.
+fn reply(text: &[u8]) -> Result<Vec<u8>, CommandError> {
+    match text.first() {
+        None => Err(fail("a reply has at least one byte, such as +OK")),
+        Some(_) if text.ends_with(b"\r\n") => Ok(text.to_vec()),
+        Some(_) => Ok([text, b"\r\n"].concat()),
+    }
+}
+
+fn times(args: &mut Args<'_>) -> Result<Option<u64>, CommandError> {
+    match args.keyword("always") {
+        true => Ok(None),
+        false => number(args).map(Some),
+    }
+}
+
+fn probability(args: &mut Args<'_>) -> Result<f64, CommandError> {
+    let text = args.bytes()?;
+    let value = tailrace_protocol::number::parse_f64(text).ok_or(CommandError::NotAFloat)?;
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err(fail(format!(
+            "{value} is no probability; it is from 0 to 1"
+        ))),
+    }
+}
+
+pub(super) fn number(args: &mut Args<'_>) -> Result<u64, CommandError> {
+    let number = args.integer()?;
+    u64::try_from(number).map_err(|_| fail(format!("{number} is negative")))
+}
+
+fn size(args: &mut Args<'_>) -> Result<usize, CommandError> {
+    Ok(usize::try_from(number(args)?).unwrap_or(usize::MAX))
+}
+
+fn millis(args: &mut Args<'_>) -> Result<Millis, CommandError> {
+    number(args).map(Millis)
+}
+
+/// A word that is not known where one of others was to be.
+pub(super) fn unknown(what: &str, word: &[u8], wanted: &str) -> CommandError {
+    let word = String::from_utf8_lossy(word);
+    fail(format!("'{word}' is not known of {what}; try {wanted}"))
+}
+
+/// Errors that go by a name, as the reference words them.
+const ERRORS: &[(&str, &str)] = &[
+    ("loading", "LOADING Valkey is loading the dataset in memory"),
+    (
+        "readonly",
+        "READONLY You can't write against a read only replica.",
+    ),
+    (
+        "oom",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+    ),
+    ("clusterdown", "CLUSTERDOWN The cluster is down"),
+    (
+        "masterdown",
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    ),
+    (
+        "tryagain",
+        "TRYAGAIN Multiple keys request during rehashing of slot",
+    ),
+    (
+        "busy",
+        "BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+    ),
+    ("nogroup", "NOGROUP No such key or consumer group"),
+];

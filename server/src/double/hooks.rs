@@ -1,0 +1,291 @@
+//! What happens around each command of a test double: faults, and the call log.
+//!
+//! [`Hooks`] is what the loop over a batch is generic over, so that a server that is no test double has
+//! nothing of this in that loop.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
+use tailrace_storage::Now;
+use tailrace_storage::key_slot;
+
+use super::Double;
+use super::calls::CallEntry;
+use super::held::Held;
+use super::held::What;
+use super::rules::Action;
+use super::rules::Stage;
+use super::rules::Until;
+use crate::client::ClientId;
+use crate::command_table::Lookup;
+use crate::dispatch;
+use crate::dispatch::Outcome;
+use crate::dispatch::Step;
+use crate::spec::Flags;
+use crate::spec::Spec;
+use crate::state::Parked;
+use crate::state::State;
+
+/// How one command is executed.
+pub(crate) trait Hooks {
+    /// As [`dispatch::execute`], with whatever goes around it.
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        request: Request<'_>,
+        request_bytes: usize,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome;
+}
+
+/// Nothing goes around a command.
+pub(crate) struct NoHooks;
+
+/// Faults and the call log go around it.
+pub(crate) struct DoubleHooks;
+
+impl Hooks for NoHooks {
+    #[inline]
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        request: Request<'_>,
+        request_bytes: usize,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        dispatch::execute(state, id, request, request_bytes, now, out)
+    }
+}
+
+impl Hooks for DoubleHooks {
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        request: Request<'_>,
+        request_bytes: usize,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        let spec = match state.commands.look_up(request) {
+            Lookup::Found(spec) => Some(spec),
+            Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+        };
+        if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
+            return dispatch::execute(state, id, request, request_bytes, now, out);
+        }
+        let start = out.len();
+        let passes = double(state).held.passes(id);
+        let struck = if let (Some(spec), false) = (spec, passes)
+            && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
+        {
+            if let Some(until) = action.holds(now) {
+                let command = What::Command(request.to_owned(), request_bytes);
+                hold(state, id, rule, until, command);
+                return WAITS;
+            }
+            answer_instead(state, id, spec, request, &action, out);
+            Some(rule)
+        } else {
+            let outcome = dispatch::execute(state, id, request, request_bytes, now, out);
+            if outcome.step == Step::Waits {
+                return outcome;
+            }
+            let mut call = Answered { spec, request, now };
+            call.strike_after(state, id, start, out)
+        };
+        log(state, id, spec, request, now, struck, &out[start..]);
+        Outcome {
+            step: Step::Done,
+            ran: spec,
+        }
+    }
+}
+
+/// A command that was executed, when it is answered.
+struct Answered<'a> {
+    spec: Option<&'static Spec>,
+    request: Request<'a>,
+    now: Now,
+}
+
+impl Answered<'_> {
+    /// Does to the reply, which begins at `start`, what a fault says; gives the fault's name.
+    fn strike_after(
+        &mut self,
+        state: &mut State,
+        id: ClientId,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Option<Vec<u8>> {
+        let spec = self.spec?;
+        state.clients.get(id)?;
+        let (rule, action) = strike(state, Stage::After, spec, self.request, id)?;
+        if let Some(until) = action.holds(self.now) {
+            let reply = match action {
+                Action::Drip(at_once, every) => What::Drip {
+                    bytes: out.split_off(start),
+                    at_once,
+                    every,
+                },
+                _ => What::Reply(out.split_off(start)),
+            };
+            hold(state, id, rule.clone(), until, reply);
+            return Some(rule);
+        }
+        match &action {
+            Action::Cut(bytes) => {
+                out.truncate(out.len().min(start + bytes));
+                state.clients.at(id).closing = true;
+            }
+            action => {
+                out.truncate(start);
+                end_or_say(state, id, spec, self.request, action, out);
+            }
+        }
+        Some(rule)
+    }
+}
+
+/// A command that waited is answered now: its reply stands in `out` from `start` on.
+pub(crate) fn on_late_reply(
+    state: &mut State,
+    parked: &Parked,
+    now: Now,
+    start: usize,
+    out: &mut Vec<u8>,
+) {
+    if parked.spec.flags.has(Flags::DOUBLE) {
+        return;
+    }
+    let id = parked.client;
+    let request = parked.request.as_request();
+    let reply = out[start..].to_vec();
+    let mut call = Answered {
+        spec: Some(parked.spec),
+        request,
+        now,
+    };
+    let struck = call.strike_after(state, id, start, out);
+    let heard = if struck.is_some() {
+        &out[start..]
+    } else {
+        &reply[..]
+    };
+    log(state, id, Some(parked.spec), request, now, struck, heard);
+}
+
+fn strike(
+    state: &mut State,
+    stage: Stage,
+    spec: &'static Spec,
+    request: Request<'_>,
+    id: ClientId,
+) -> Option<(Vec<u8>, Action)> {
+    let double = state.double.as_mut()?;
+    if double.rules.is_empty() {
+        return None;
+    }
+    let client = state.clients.get(id)?;
+    double.rules.strike(stage, spec, request, client)
+}
+
+/// Answers a command that is not executed, and spoils the transaction that it was meant for.
+fn answer_instead(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    action: &Action,
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    end_or_say(state, id, spec, request, action, out);
+    if out[start..].first() == Some(&b'-') {
+        state.abort(id);
+    }
+    dispatch::finish(state, id, start, out);
+}
+
+/// Ends the connection, or writes a reply.
+fn end_or_say(
+    state: &mut State,
+    id: ClientId,
+    spec: &'static Spec,
+    request: Request<'_>,
+    action: &Action,
+    out: &mut Vec<u8>,
+) {
+    let client = state.clients.at(id);
+    match action {
+        Action::Reply(bytes) => out.extend_from_slice(bytes),
+        Action::Nil => ReplyWriter::new(out, client.version).null(),
+        Action::Redirect(word, node) => {
+            let keys = spec.keys_of(request).unwrap_or_default();
+            let key = keys.first().and_then(|key| request.get(key.position));
+            let slot = key.map_or(0, key_slot);
+            let node = String::from_utf8_lossy(node);
+            ReplyWriter::new(out, client.version).error(format!("{word} {slot} {node}"));
+        }
+        Action::Reset => {
+            client.closing = true;
+            client.link.reset();
+        }
+        Action::Close
+        | Action::Cut(_)
+        | Action::Drip(..)
+        | Action::Delay(_)
+        | Action::Hold
+        | Action::Stall => client.closing = true,
+    }
+}
+
+/// Keeps something back; the client waits meanwhile.
+fn hold(state: &mut State, client: ClientId, rule: Vec<u8>, until: Until, what: What) {
+    state.clients.at(client).gated = true;
+    let until = match until {
+        Until::Instant(until) => Some(until),
+        Until::Released => None,
+    };
+    double(state).held.add(Held {
+        client,
+        rule,
+        until,
+        what,
+    });
+}
+
+fn log(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    request: Request<'_>,
+    now: Now,
+    fault: Option<Vec<u8>>,
+    reply: &[u8],
+) {
+    let client_name = state.clients.get(id).map(|client| client.name.clone());
+    let entry = CallEntry {
+        number: 0,
+        at_us: now.wall.0,
+        client: id,
+        client_name: client_name.unwrap_or_default(),
+        spec,
+        request: request.to_owned(),
+        reply: reply.to_vec(),
+        fault,
+    };
+    double(state).calls.add(entry);
+}
+
+fn double(state: &mut State) -> &mut Double {
+    state
+        .double
+        .as_mut()
+        .expect("these hooks are a double's only")
+}
+
+const WAITS: Outcome = Outcome {
+    step: Step::Waits,
+    ran: None,
+};

@@ -1,0 +1,294 @@
+//! `server.call` and `server.pcall`: the commands that a script calls.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mlua::Lua;
+use mlua::MultiValue;
+use mlua::Value;
+use parking_lot::Mutex;
+use tailrace_protocol::Mark;
+use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Request;
+use tailrace_protocol::RequestBuffer;
+use tailrace_protocol::Version;
+use tailrace_protocol::number::append_f64;
+use tailrace_storage::Now;
+
+use super::Busy;
+use super::host::Shared;
+use super::interpreter::without_limit;
+use super::loan;
+use super::loan::Loan;
+use super::numbers;
+use super::raised::ErrorReply;
+use super::rules::Rules;
+use super::values::Fields;
+use super::values::Reader;
+use super::values::counted;
+use crate::call::Call;
+use crate::client::ClientId;
+use crate::dispatch;
+use crate::spec::Flags;
+use crate::state::State;
+
+/// What the functions of Lua need to run commands.
+#[derive(Default)]
+pub(super) struct Calls {
+    /// The script that runs, if one does.
+    run: Option<Run>,
+    /// The command that is called; the room is used again and again.
+    request: RequestBuffer,
+    /// Its reply, likewise.
+    out: Vec<u8>,
+}
+
+/// A script that runs.
+struct Run {
+    /// Where the state is.
+    loan: Arc<Loan>,
+    /// The script is over its time, so others may have the state.
+    is_lent: bool,
+    /// What the state is to hold while a command of the script runs, or for others meanwhile.
+    turn: Turn,
+    id: ClientId,
+    /// The instant that all its commands see.
+    now: Now,
+    rules: Rules,
+    /// A command that writes was called, so the script is not to end halfway.
+    has_written: bool,
+}
+
+/// What the state holds of the command that runs.
+#[derive(Default)]
+struct Turn {
+    in_exec: bool,
+    caller: Option<ClientId>,
+    deferred: Vec<u8>,
+    shown: Vec<u8>,
+    request_bytes: usize,
+    reply_start: Mark,
+}
+
+impl Turn {
+    fn swap(&mut self, state: &mut State) {
+        std::mem::swap(&mut self.in_exec, &mut state.in_exec);
+        std::mem::swap(&mut self.caller, &mut state.caller);
+        std::mem::swap(&mut self.deferred, &mut state.deferred);
+        std::mem::swap(&mut self.shown, &mut state.shown);
+        std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
+        std::mem::swap(&mut self.reply_start, &mut state.reply_start);
+    }
+}
+
+/// The time in which a script runs: the state is where its calls find it, and back where it was once
+/// this is dropped, even if there was a fault.
+pub(super) struct Stage<'a> {
+    state: &'a mut State,
+    calls: &'a Mutex<Calls>,
+    loan: Arc<Loan>,
+    /// What others find in place of the state that is never looked at, kept from run to run.
+    stand_in: &'a mut Option<Box<State>>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn enter(
+        call: &'a mut Call<'_>,
+        rules: Rules,
+        calls: &'a Mutex<Calls>,
+        stand_in: &'a mut Option<Box<State>>,
+    ) -> Self {
+        let loan = call.state.scripts.loan();
+        calls.lock().run = Some(Run {
+            loan: Arc::clone(&loan),
+            is_lent: false,
+            turn: Turn::default(),
+            id: call.id,
+            now: call.now,
+            rules,
+            has_written: false,
+        });
+        let state = &mut *call.state;
+        let other = stand_in.take();
+        let other = other.unwrap_or_else(|| Box::new(State::empty_like(state)));
+        loan.take(state, other);
+        Self {
+            state,
+            calls,
+            loan,
+            stand_in,
+        }
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        *self.stand_in = self.loan.give_back(self.state);
+        let mut calls = self.calls.lock();
+        if let Some(mut run) = calls.run.take()
+            && run.is_lent
+        {
+            run.turn.swap(self.state);
+            self.state.scripts.busy = None;
+        }
+        calls.out.clear();
+        if calls.out.capacity() > ROOM_BYTES_MAX {
+            calls.out = Vec::new();
+        }
+    }
+}
+
+impl Calls {
+    /// Lends the state if the script is over its time; says where if it did.
+    fn lend_if_over(&mut self, shared: &Shared) -> Option<Arc<Loan>> {
+        let run = self.run.as_mut()?;
+        let mut state = run.loan.hold();
+        if !shared.watch.is_over(state.clock.mono()) {
+            return None;
+        }
+        let millis = state.config.settings().busy_reply_threshold_ms;
+        tracing::warn!(
+            "a script is still running after {millis} ms; SCRIPT KILL ends it unless it has written"
+        );
+        state.scripts.busy = Some(Busy {
+            has_written: run.has_written,
+        });
+        run.turn.swap(&mut state);
+        drop(state);
+        run.is_lent = true;
+        run.loan.give();
+        Some(Arc::clone(&run.loan))
+    }
+}
+
+/// Looks after a script that runs for a while: it is to end if it was killed, and gives up the state if
+/// it is over its time.
+pub(super) fn look_after(shared: &Shared) -> mlua::Result<()> {
+    shared.watch.check()?;
+    let lent_by = shared.calls.lock().lend_if_over(shared);
+    if let Some(loan) = lent_by {
+        loan::give_up_worker();
+        loan.go_on();
+        shared.watch.check()?;
+    }
+    Ok(())
+}
+
+/// Runs a command, and gives its reply.
+pub(super) fn perform(
+    lua: &Lua,
+    shared: &Shared,
+    fields: &Fields,
+    args: &MultiValue,
+) -> mlua::Result<Result<Value, ErrorReply>> {
+    without_limit(lua, shared, || {
+        let mut calls = shared.calls.lock();
+        let Calls { run, request, out } = &mut *calls;
+        request.clear(ROOM_BYTES_MAX);
+        if let Err(text) = read_request(args, request) {
+            return Ok(Err(ErrorReply::new(text)));
+        }
+        let Some(run) = run else {
+            return Ok(Err(ErrorReply::new("ERR no script runs")));
+        };
+        let version = match shared.is_resp3.load(Ordering::Relaxed) {
+            true => Version::Resp3,
+            false => Version::Resp2,
+        };
+        out.clear();
+        if let Err(error) = run.command(request.as_request(), version, out) {
+            return Ok(Err(error));
+        }
+        match out.strip_prefix(b"-") {
+            None => {
+                let mut reader = Reader {
+                    lua,
+                    fields,
+                    rest: out,
+                };
+                reader.read().map(Ok)
+            }
+            Some(line) => Ok(Err(counted(line.trim_ascii_end()))),
+        }
+    })
+}
+
+/// Reads the arguments of a call as a request.
+pub(super) fn read_request(
+    args: &MultiValue,
+    request: &mut RequestBuffer,
+) -> Result<(), &'static str> {
+    if args.is_empty() {
+        return Err("ERR Please specify at least one argument for this call");
+    }
+    for arg in args {
+        match arg {
+            Value::String(text) => request.push(&text.as_bytes()),
+            Value::Integer(_) | Value::Number(_) => {
+                let number = numbers::of(arg).unwrap_or_default();
+                request.push_with(|bytes| append_number(bytes, number));
+            }
+            _ => return Err("ERR Command arguments must be strings or integers"),
+        }
+    }
+    Ok(())
+}
+
+fn append_number(bytes: &mut Vec<u8>, number: f64) {
+    if number.is_nan() && number.is_sign_negative() {
+        bytes.push(b'-');
+    }
+    append_f64(bytes, if number == 0.0 { 0.0 } else { number });
+}
+
+impl Run {
+    /// Runs a command, if the script may call it, and writes its reply to `out`.
+    fn command(
+        &mut self,
+        request: Request<'_>,
+        version: Version,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ErrorReply> {
+        let loan = Arc::clone(&self.loan);
+        let mut state = loan.hold();
+        if !self.is_lent {
+            return self.command_on(&mut state, request, version, out);
+        }
+        self.turn.swap(&mut state);
+        let done = self.command_on(&mut state, request, version, out);
+        state.scripts.busy = Some(Busy {
+            has_written: self.has_written,
+        });
+        self.turn.swap(&mut state);
+        done
+    }
+
+    fn command_on(
+        &mut self,
+        state: &mut State,
+        request: Request<'_>,
+        version: Version,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ErrorReply> {
+        let spec = self.rules.admit(state, self.has_written, request);
+        let spec = spec.map_err(|(spec, text)| {
+            state.stats.on_refused_in_script(spec, &text);
+            ErrorReply {
+                text,
+                is_counted: true,
+            }
+        })?;
+        self.has_written |= spec.flags.has(Flags::WRITE);
+        let mut reply = ReplyWriter::new(out, version);
+        let began = state.clock.mono();
+        dispatch::run_in_script(state, self.id, spec, request, self.now, &mut reply);
+        let micros = state.micros_since(began);
+        let nanos = micros.saturating_mul(1_000);
+        state.stats.by_command.on_measured(spec, nanos);
+        state.log_if_slow(self.id, spec, request, self.now, micros);
+        Ok(())
+    }
+}
+
+/// How much room for commands and replies is kept from one to the next.
+const ROOM_BYTES_MAX: usize = 64 * 1_024;
