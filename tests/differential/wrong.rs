@@ -70,7 +70,7 @@ fn is_left_to_chance(words: &Words) -> bool {
     {
         return true;
     }
-    const NAMES: [&[u8]; 9] = [
+    const NAMES: [&[u8]; 13] = [
         b"EXPIRE",
         b"PEXPIRE",
         b"SETEX",
@@ -80,6 +80,10 @@ fn is_left_to_chance(words: &Words) -> bool {
         b"SLOWLOG-LOG-SLOWER-THAN",
         b"COMMANDLOG-EXECUTION-SLOWER-THAN",
         b"KILL",
+        b"UNBLOCK",
+        b"REDIRECT",
+        b"ID",
+        b"NOT-ID",
     ];
     let is_named = |word: &Vec<u8>| NAMES.contains(&&word.to_ascii_uppercase()[..]);
     words.iter().any(is_named) && words.iter().any(|word| is_small(word))
