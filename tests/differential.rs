@@ -3,10 +3,11 @@
 //! One seed decides what is said. A sequence that is answered differently is made as small as it can be and shown
 //! as lines for redis-cli, with both replies and with the seed that plays it alone. `TAILRACE_REFERENCE` names the
 //! reference, `TAILRACE_COMMANDS` says how many commands are sent, `TAILRACE_SEED` where to begin, and
-//! `TAILRACE_ADDR` names a Tailrace that runs elsewhere.
+//! `TAILRACE_ADDR` names a Tailrace that runs elsewhere. With `TAILRACE_CLUSTER` both servers are clusters of one node.
 
 mod allowed;
 mod clock;
+mod cluster;
 mod families;
 mod grammar;
 mod hunt;

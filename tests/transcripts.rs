@@ -25,14 +25,24 @@ fn the_reference_says_what_the_transcripts_say() {
     let Some(binary) = Reference::binary() else {
         return skip("the reference server, since TAILRACE_REFERENCE does not name one");
     };
-    let start = || -> Box<dyn Target> { Box::new(Reference::start(&binary).unwrap()) };
+    let start = |kind| -> Option<Box<dyn Target>> {
+        Some(Box::new(match kind {
+            Kind::Alone => Reference::start(&binary).unwrap(),
+            Kind::Cluster => Reference::start_in_cluster(&binary).unwrap(),
+        }))
+    };
     play_all(&start, PLAYERS, is_updating());
 }
 
 /// What is said here is what the reference says.
 #[test]
 fn tailrace_says_what_the_transcripts_say() {
-    let start = || -> Box<dyn Target> { Box::new(Embedded::start().unwrap()) };
+    let start = |kind| -> Option<Box<dyn Target>> {
+        Some(Box::new(match kind {
+            Kind::Alone => Embedded::start().unwrap(),
+            Kind::Cluster => Embedded::start_in_cluster().unwrap(),
+        }))
+    };
     play_all(
         &start,
         PLAYERS,
@@ -108,7 +118,11 @@ fn a_server_elsewhere_says_what_the_transcripts_say() {
     let Some(address) = Remote::address_given() else {
         return skip("a Tailrace elsewhere, since TAILRACE_ADDR does not name one");
     };
-    let start = || -> Box<dyn Target> { Box::new(Remote::empty(&address).unwrap()) };
+    // It is none of a cluster.
+    let start = |kind| -> Option<Box<dyn Target>> {
+        (kind == Kind::Alone)
+            .then(|| -> Box<dyn Target> { Box::new(Remote::empty(&address).unwrap()) })
+    };
     play_all(&start, 1, false);
 }
 
@@ -119,12 +133,32 @@ fn skip(what: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
+/// What kind of server a transcript is played to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Alone,
+    /// A cluster of one node.
+    Cluster,
+}
+
+impl Kind {
+    fn of(transcript: &str) -> Self {
+        match transcript.lines().any(|line| line == "@cluster") {
+            true => Self::Cluster,
+            false => Self::Alone,
+        }
+    }
+}
+
+/// Starts a server, if there can be one of this kind.
+type Start<'a> = dyn Fn(Kind) -> Option<Box<dyn Target>> + Sync + 'a;
+
 fn is_updating() -> bool {
     env::var_os("UPDATE").is_some()
 }
 
 /// Plays each transcript to a server of its own and fails with all that differed.
-fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_updating: bool) {
+fn play_all(start: &Start<'_>, players: usize, is_updating: bool) {
     let paths = paths();
     assert!(!paths.is_empty(), "no transcripts found");
     let next = AtomicUsize::new(0);
@@ -147,12 +181,14 @@ fn play_all(start: &(dyn Fn() -> Box<dyn Target> + Sync), players: usize, is_upd
 ///
 /// Where time goes by itself, a busy host may spoil a story in which something must happen before its time is
 /// up; there it is told again from the beginning before it counts as different.
-fn play_one(path: &Path, start: &dyn Fn() -> Box<dyn Target>, is_updating: bool) -> String {
+fn play_one(path: &Path, start: &Start<'_>, is_updating: bool) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     let want = fs::read_to_string(path).unwrap();
     let mut report = String::new();
     for _ in 0..PLAYS_MAX {
-        let mut target = start();
+        let Some(mut target) = start(Kind::of(&want)) else {
+            break;
+        };
         let played = play(&want, target.as_mut());
         if let (Ok(played), true) = (&played, is_updating) {
             fs::write(path, &played.text).unwrap();

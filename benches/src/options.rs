@@ -228,7 +228,8 @@ fn amounts() -> [Arg; 4] {
     ]
 }
 
-/// What tests need, and this program when it starts itself.
+/// What tests need, who measures another server, and this program when it starts
+/// itself.
 fn internal() -> [Arg; 4] {
     [
         Arg::new("minute-seconds")
@@ -239,8 +240,8 @@ fn internal() -> [Arg; 4] {
             .hide(true),
         Arg::new("subject")
             .long("subject")
-            .help("What to measure in place of Tailrace, given like --against")
-            .hide(true),
+            .value_name("COMMAND|HOST:PORT")
+            .help("What to measure in place of Tailrace, given like --against"),
         Arg::new("serve-floor")
             .long("port")
             .help("Is the floor of a comparison, at this port")

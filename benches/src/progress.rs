@@ -36,6 +36,11 @@ impl Progress {
         self.bar.println(line);
     }
 
+    /// Lets something be written elsewhere, with the bar out of its way.
+    pub(crate) fn aside(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
     /// Takes the bar away.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();

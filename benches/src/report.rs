@@ -44,9 +44,8 @@ pub(crate) fn save(path: &Path, text: &str) -> Result<(), Fault> {
     fs::write(path, text).map_err(Fault::io(format!("cannot write {}", path.display())))
 }
 
-/// Names the machine: processor, how many cores this process may use, kernel, and how busy it is now.
+/// Names the machine: processor, how many cores this process may use, kernel.
 pub(crate) fn machine() -> String {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let info = read("/proc/cpuinfo");
     let model = info
         .lines()
@@ -54,10 +53,16 @@ pub(crate) fn machine() -> String {
         .map_or("unknown processor", |(_, model)| model);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let kernel = read("/proc/sys/kernel/osrelease");
+    format!("{model}, {cores} cores, Linux {}", kernel.trim())
+}
+
+/// Names the machine, and how busy it is before something is measured.
+pub(crate) fn machine_before() -> String {
     let load = read("/proc/loadavg");
     let load = load.split(' ').next().unwrap_or_default();
-    format!(
-        "{model}, {cores} cores, Linux {}, load {load} before",
-        kernel.trim()
-    )
+    format!("{}, load {load} before", machine())
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
 }

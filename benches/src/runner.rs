@@ -143,7 +143,7 @@ impl<'a> Bench<'a> {
             subject,
             against,
             floor,
-            machine: report::machine(),
+            machine: report::machine_before(),
         })
     }
 

@@ -9,6 +9,7 @@ mod verdict;
 
 use std::fs;
 use std::io::Write;
+use std::process;
 use std::time::Duration;
 
 use serde_json::json;
@@ -28,6 +29,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::resp::Reader;
 use crate::server::Server;
+use crate::usage::Usage;
 
 /// Soaks the server for so many minutes, tells each on `out`, and writes all of them to a JSON file.
 ///
@@ -44,18 +46,21 @@ pub(crate) fn run(options: &Options, minutes: u16, out: &mut impl Write) -> Resu
         progress: &progress,
         minute: Duration::from_secs(options.minute_seconds),
     };
-    let machine = report::machine();
+    let machine = report::machine_before();
     soak.lay_out()?;
 
-    let peak = soak.run("as fast as it can", soak.minute / PEAK_PART, None)?;
-    let rate = requests_per_second(&peak) * PART_OF_PEAK;
-    let before = soak.minute_of(&peak)?;
+    let before = soak.run("as fast as it can", soak.minute / PEAK_PART, None)?;
+    let rate = before.requests_per_second * PART_OF_PEAK;
+    let mut say = |text: String| {
+        // Whoever reads may have seen enough; the file is written all the same.
+        progress.aside(|| drop(out.write_all(text.as_bytes()).and_then(|()| out.flush())));
+    };
+    say(format!("as fast as it can  {before}\n"));
     let mut all = Vec::new();
     for number in 1..=minutes {
         let what = format!("minute {number} of {minutes}");
-        let outcome = soak.run(&what, soak.minute, Some(rate))?;
-        let minute = soak.minute_of(&outcome)?;
-        progress.note(&format!("{what}  {minute}"));
+        let minute = soak.run(&what, soak.minute, Some(rate))?;
+        say(format!("{what}  {minute}\n"));
         all.push(minute);
     }
     progress.end();
@@ -68,7 +73,6 @@ pub(crate) fn run(options: &Options, minutes: u16, out: &mut impl Write) -> Resu
         "subject": server.name(),
         "machine": machine,
         "date": clock::today(),
-        "requests_per_second_at_most": requests_per_second(&peak),
         "requests_per_second": rate,
         "seconds_each": options.minute_seconds,
         "before": before.to_json(),
@@ -76,14 +80,12 @@ pub(crate) fn run(options: &Options, minutes: u16, out: &mut impl Write) -> Resu
         "verdict": verdict.to_json(),
     });
     report::save(&path, &format!("{whole:#}\n"))?;
-    let said = format!(
+    say(format!(
         "\n{}, {}, {machine}\n{verdict}\nwrote {}\n",
         server.name(),
         clock::today(),
         path.display()
-    );
-    // Whoever reads may have seen enough; the file is there all the same.
-    drop(out.write_all(said.as_bytes()));
+    ));
     Ok(())
 }
 
@@ -113,7 +115,38 @@ impl Soak<'_> {
     }
 
     /// Makes the load for a time, with so many requests a second or as many as there can be.
-    fn run(&self, what: &str, time: Duration, rate: Option<f64>) -> Result<Outcome, Fault> {
+    fn run(&self, what: &str, time: Duration, rate: Option<f64>) -> Result<Minute, Fault> {
+        let before = self.cpu_seconds()?;
+        let outcome = self.drive(what, time, rate)?;
+        let after = self.cpu_seconds()?;
+        let seconds = outcome.elapsed.as_secs_f64().max(f64::EPSILON);
+        let cores = |before: Option<f64>, after: Option<f64>| Some((after? - before?) / seconds);
+        let mut control = self.server.control()?;
+        let entries = Reader::new(&control.call(&[b"XLEN", mix::KEY])?).integer()?;
+        let summary = control.call(&[b"XPENDING", mix::KEY, mix::GROUP])?;
+        let mut summary = Reader::new(&summary);
+        summary.array()?;
+        Ok(Minute {
+            requests_per_second: requests_per_second(&outcome),
+            p50_nanos: outcome.latency.value_at_quantile(0.5),
+            p999_nanos: outcome.latency.value_at_quantile(0.999),
+            max_nanos: outcome.latency.max(),
+            cores: cores(before.0, after.0),
+            load_cores: cores(before.1, after.1),
+            memory_bytes: self.server.usage()?.map(|usage| usage.memory_bytes),
+            entries: entries.unsigned_abs(),
+            pending: summary.integer()?.unsigned_abs(),
+        })
+    }
+
+    /// Returns the processor time of the server and of the load so far.
+    fn cpu_seconds(&self) -> Result<(Option<f64>, Option<f64>), Fault> {
+        let load = Usage::of_process(process::id())?;
+        let seconds = |usage: Option<Usage>| usage.map(|usage| usage.cpu_seconds);
+        Ok((seconds(self.server.usage()?), seconds(load)))
+    }
+
+    fn drive(&self, what: &str, time: Duration, rate: Option<f64>) -> Result<Outcome, Fault> {
         self.progress.begin(what.to_owned());
         let bounds = Bounds {
             time_max: time,
@@ -131,25 +164,6 @@ impl Soak<'_> {
         drive(address, cast, bounds, &mut || Ok(()), &mut |_| {
             let done = clock::now() - start;
             self.progress.advance(millis(done), millis(time));
-        })
-    }
-
-    /// Sums up the time that ends now.
-    fn minute_of(&self, outcome: &Outcome) -> Result<Minute, Fault> {
-        let mut control = self.server.control()?;
-        let entries = Reader::new(&control.call(&[b"XLEN", mix::KEY])?).integer()?;
-        let summary = control.call(&[b"XPENDING", mix::KEY, mix::GROUP])?;
-        let mut summary = Reader::new(&summary);
-        summary.array()?;
-        let usage = self.server.usage()?;
-        Ok(Minute {
-            requests_per_second: requests_per_second(outcome),
-            p50_nanos: outcome.latency.value_at_quantile(0.5),
-            p999_nanos: outcome.latency.value_at_quantile(0.999),
-            max_nanos: outcome.latency.max(),
-            memory_bytes: usage.map(|usage| usage.memory_bytes),
-            entries: entries.unsigned_abs(),
-            pending: summary.integer()?.unsigned_abs(),
         })
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Sweep {
     pub(crate) action: &'static str,
     /// What there is more and more of, as in `entries`.
     pub(crate) by: String,
-    /// How many there are, ascending, and the median of nanoseconds.
+    /// How many there are, ascending, and the nanoseconds.
     pub(crate) points: Vec<(u64, f64)>,
 }
 
@@ -67,12 +67,12 @@ fn read(folder: &Path) -> Result<(Vec<Sweep>, SystemTime), Fault> {
                 let count = point
                     .file_name()
                     .and_then(|name| name.to_str()?.parse().ok());
-                let file = point.join("new/estimates.json");
+                let file = point.join("new/sample.json");
                 let (Some(count), Ok(facts)) = (count, fs::metadata(&file)) else {
                     continue;
                 };
                 measured_at = measured_at.max(facts.modified().unwrap_or(SystemTime::UNIX_EPOCH));
-                points.push((count, median(&file)?));
+                points.push((count, least(&file)?));
             }
             points.sort_by_key(|&(count, _)| count);
             if !points.is_empty() {
@@ -104,13 +104,17 @@ fn folders(of: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn median(file: &Path) -> Result<f64, Fault> {
+/// Returns the nanoseconds of the quickest sample: whatever else a machine does only adds to what something costs.
+fn least(file: &Path) -> Result<f64, Fault> {
     let text =
         fs::read_to_string(file).map_err(Fault::io(format!("cannot read {}", file.display())))?;
-    serde_json::from_str::<Value>(&text)
-        .ok()
-        .and_then(|estimates| estimates["median"]["point_estimate"].as_f64())
-        .ok_or_else(|| Fault::Unexpected(format!("{} has no median", file.display())))
+    let samples: Value = serde_json::from_str(&text).unwrap_or_default();
+    let column = |name: &str| samples[name].as_array().cloned().unwrap_or_default();
+    let (times, counts) = (column("times"), column("iters"));
+    let each = times.iter().zip(&counts);
+    each.filter_map(|(time, count)| Some(time.as_f64()? / count.as_f64()?))
+        .min_by(f64::total_cmp)
+        .ok_or_else(|| Fault::Unexpected(format!("{} has no samples", file.display())))
 }
 
 /// What is done, in the order of the picture.
@@ -124,14 +128,15 @@ mod tests {
     fn what_criterion_has_kept_is_read_in_order() {
         let folder = std::env::temp_dir().join(format!("sweeps-{}", std::process::id()));
         for (name, nanos) in [
-            ("sweep-add-by-pending entries/10000", "140.5"),
-            ("sweep-add-by-pending entries/1000", "100.5"),
-            ("append/1000", "7"),
+            ("sweep-add-by-pending entries/10000", 140.5),
+            ("sweep-add-by-pending entries/1000", 100.5),
+            ("append/1000", 7.0),
         ] {
             let point = folder.join(name).join("new");
             fs::create_dir_all(&point).unwrap();
-            let text = format!("{{\"median\":{{\"point_estimate\":{nanos}}}}}");
-            fs::write(point.join("estimates.json"), text).unwrap();
+            let times = [nanos * 30.0, nanos * 10.0, nanos * 21.0];
+            let text = format!("{{\"iters\":[10,10,20],\"times\":{times:?}}}");
+            fs::write(point.join("sample.json"), text).unwrap();
         }
 
         let (sweeps, measured_at) = read(&folder).unwrap();

@@ -8,6 +8,7 @@ use tailrace_protocol::Version;
 use tailrace_storage::Instant;
 use tailrace_storage::WaiterId;
 
+use crate::cluster::NodeIndex;
 use crate::link::Link;
 use crate::outbox::Due;
 use crate::pubsub::Subscriptions;
@@ -88,6 +89,10 @@ pub struct Client {
     pub capa_redirect: bool,
     /// `READONLY`.
     pub readonly: bool,
+    /// `ASKING`: what it says next may go to a slot that is on its way to its node.
+    pub asking: bool,
+    /// The node of a cluster that it is connected to.
+    pub face: NodeIndex,
     /// Whether it sees the commands of all clients.
     pub is_monitor: bool,
     /// Commands queued since `MULTI`.

@@ -14,6 +14,7 @@ use crate::client::ReplyMode;
 use crate::command_log::CallBytes;
 use crate::command_table::Lookup;
 use crate::error::ClientError;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::ECHO_BYTES_MAX;
 use crate::error::ScriptError;
@@ -96,7 +97,10 @@ pub(crate) fn execute(
             Step::Done
         }
         Err((spec, error)) => {
+            // Who is sent to another node was not executed, and is not shown.
+            let is_sent_on = matches!(error, CommandError::Cluster(_));
             let ends_transaction = spec.filter(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+            let ends_transaction = ends_transaction.filter(|_| !is_sent_on);
             refuse(state, id, spec, error, &mut reply);
             let is_shown = !state.monitors.is_empty();
             if is_shown && let Some(spec) = ends_transaction {
@@ -127,8 +131,11 @@ fn refuse(
     error: CommandError,
     reply: &mut ReplyWriter<'_>,
 ) {
-    let error = if spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE)) {
+    let ends_transaction = spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE));
+    if ends_transaction {
         state.discard(id);
+    }
+    let error = if ends_transaction && !matches!(error, CommandError::Cluster(_)) {
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
         ClientError::ExecAbortedBecause(reason).into()
@@ -156,6 +163,14 @@ pub(crate) fn finish(state: &mut State, id: ClientId, start: usize, out: &mut Ve
     }
     if client.tracking.is_some() {
         tracking::end_choice(client);
+    }
+    // It holds for the next command, or for a whole transaction.
+    let is_said_now = |spec: &Spec| spec.name == "asking";
+    if client.asking
+        && client.transaction.is_none()
+        && !client.last_command.is_some_and(is_said_now)
+    {
+        client.asking = false;
     }
     append_deferred(state, id, out);
 }
@@ -348,6 +363,13 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
         && client.version == Version::Resp2
         && !spec.flags.has(Flags::SUBSCRIBED);
     let is_monitor = client.is_monitor;
+    if state.cluster.is_some() {
+        let routed = state.route(id, spec, flags, request);
+        routed.map_err(|error| (Some(spec), error.into()))?;
+        if flags.has(Flags::WRITE) && state.is_on_replica(id) {
+            return refuse(ClusterError::ReadOnly.into());
+        }
+    }
     let memory_max = state.config.settings().maxmemory_bytes;
     if memory_max > 0
         && state

@@ -495,6 +495,8 @@ impl Engine {
         let wants_telling = guard.outbox.wants_telling();
         let next = guard.next_deadline(now);
         let is_ending = guard.is_ending;
+        let cluster = guard.cluster.as_mut();
+        let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
         let parked = guard.parked.len();
         if let Some(double) = &mut guard.double {
             double.on_released(parked);
@@ -509,6 +511,10 @@ impl Engine {
         }
         if is_ending {
             self.ending.notify_one();
+        }
+        for other in others {
+            // It looks for what is new by itself.
+            other.with(|_, _| ());
         }
     }
 }

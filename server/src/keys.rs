@@ -62,6 +62,37 @@ impl Spec {
         Some(keys)
     }
 
+    /// Shows what decides which node of a cluster may run a request: its keys, and channels of shards. Nothing if
+    /// it is written wrong.
+    #[inline]
+    pub(crate) fn for_each_routed<'a>(
+        &self,
+        request: Request<'a>,
+        mut visit: impl FnMut(&'a [u8]),
+    ) {
+        if let ([only], None) = (self.keys, self.find_keys)
+            && let (Begin::Index(at), Find::Range { last: 0, .. }) = (only.begin, only.find)
+        {
+            if let Some(key) = request.get(at) {
+                visit(key);
+            }
+            return;
+        }
+        let keys = match self.has_keys() {
+            true => self.keys_of(request).unwrap_or_default(),
+            false => {
+                let mut channels = Vec::new();
+                let mut specs = self.keys.iter();
+                let is_found = specs.all(|spec| spec.find(request, &mut channels).is_some());
+                channels.truncate(if is_found { usize::MAX } else { 0 });
+                channels
+            }
+        };
+        let keys = keys.into_iter();
+        keys.filter_map(|key| request.get(key.position))
+            .for_each(visit);
+    }
+
     /// The range that describes the keys, as far as one can.
     pub fn key_range(&self) -> KeyRange {
         if let [only] = self.keys {

@@ -23,6 +23,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
+use crate::cluster::NodeIndex;
 use crate::connection;
 use crate::engine::Engine;
 use crate::link::Link;
@@ -33,6 +34,8 @@ use crate::state::State;
 #[derive(Clone)]
 pub(crate) struct Acceptor {
     pub(crate) engine: Arc<Engine>,
+    /// The node of a cluster that its clients are connected to.
+    pub(crate) face: NodeIndex,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
     /// Where the tasks of clients live, whichever thread brings a client.
@@ -145,7 +148,7 @@ impl Acceptor {
         let local = peer.local;
         let connected = self.engine.connect(
             |state| refusal(state, local),
-            |id, now| new_client(id, peer, client_link, now),
+            |id, now| new_client(id, self.face, peer, client_link, now),
         );
         let engine = Arc::clone(&self.engine);
         match connected {
@@ -178,7 +181,10 @@ impl Acceptor {
 fn refusal(state: &State, local: bool) -> Option<&'static str> {
     let settings = state.config.settings();
     if state.clients.len() >= settings.maxclients {
-        return Some("ERR max number of clients reached");
+        return Some(match state.cluster {
+            Some(_) => "ERR max number of clients + cluster connections reached",
+            None => "ERR max number of clients reached",
+        });
     }
     if settings.protected_mode && settings.requirepass.is_none() && !local {
         return Some(PROTECTED_MODE);
@@ -186,7 +192,7 @@ fn refusal(state: &State, local: bool) -> Option<&'static str> {
     None
 }
 
-fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
+fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: Now) -> Client {
     Client {
         id,
         addr: peer.addr,
@@ -208,6 +214,8 @@ fn new_client(id: ClientId, peer: Peer, link: Arc<Link>, now: Now) -> Client {
         import_source: false,
         capa_redirect: false,
         readonly: false,
+        asking: false,
+        face,
         is_monitor: false,
         transaction: None,
         has_transacted: false,

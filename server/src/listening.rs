@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::cluster::NodeIndex;
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
@@ -22,6 +23,7 @@ use crate::state::State;
 /// The engine holds this, so it must not hold the engine.
 pub(crate) struct Listening {
     engine: Weak<Engine>,
+    face: NodeIndex,
     tasks: TaskTracker,
     stop: CancellationToken,
     runtime: Handle,
@@ -36,6 +38,7 @@ impl Listening {
     pub(crate) fn new(acceptor: &Acceptor) -> Self {
         Self {
             engine: Arc::downgrade(&acceptor.engine),
+            face: acceptor.face,
             tasks: acceptor.tasks.clone(),
             stop: acceptor.stop.clone(),
             runtime: acceptor.runtime.clone(),
@@ -51,6 +54,7 @@ impl Listening {
         };
         let acceptor = Acceptor {
             engine,
+            face: self.face,
             tasks: self.tasks.clone(),
             stop: self.stop.clone(),
             runtime: self.runtime.clone(),
@@ -113,6 +117,10 @@ impl State {
         let port = self.info.port;
         let count = listening.reopen(settings, port)?;
         let line = sockets::describe_tcp(settings, port, count);
+        if let Some(cluster) = &mut self.cluster {
+            let zone = settings.availability_zone.as_deref();
+            cluster.listen_at(listening.face, port, &settings.cluster, zone);
+        }
         let lines = &mut self.info.listeners;
         lines.retain(|line| !line.starts_with(sockets::TCP_LINE));
         lines.insert(0, line);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tailrace_server::Builder;
+use tailrace_server::Cluster;
 use tailrace_server::Config;
 use tailrace_server::Server;
 use tailrace_server::config::Start;
@@ -86,7 +87,7 @@ fn serve(
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let server = builder.config(config).start().await?;
+        let server = Cluster::start(builder.config(config)).await?;
         let ready = match is_double {
             true => parent::describe(&server),
             false => ready(&server),
@@ -128,7 +129,7 @@ async fn give_memory_back() {
 const GIVES_BACK_EVERY: Duration = Duration::from_secs(1);
 
 /// One line that a test can wait for.
-fn ready(server: &Server) -> String {
+fn ready(server: &Cluster) -> String {
     let mut addresses: Vec<String> = server.addrs().iter().map(ToString::to_string).collect();
     addresses.extend(server.unix_path().map(str::to_owned));
     format!(

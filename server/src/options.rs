@@ -172,7 +172,10 @@ Examples:
        echo 'maxmemory 128mb' | tailrace -
 
 Tailrace's own directives:
-       threads 1..128            threads that serve sockets (1)
+       threads 1..128            threads that serve sockets (1; with several nodes one for each, up to the cores)
+       nodes 1..1000             nodes of a cluster in this process, each with its port from --port on (1)
+       replicas 0..8             replicas of each of them (0)
+       cluster-topology FILE     the nodes of a cluster of several processes: id, address and slots of each
        compat valkey|redis       which server to follow where the two differ (valkey)
        testdouble                a server in the hands of a test: it knows TESTDOUBLE (try TD HELP), and its
                                  first line is JSON that says where it listens

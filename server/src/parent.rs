@@ -8,13 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use tailrace_server::Server;
+use tailrace_server::Cluster;
 use tailrace_server::config::ParentSettings;
 
 /// Where a test double listens, as one line of JSON.
-pub(crate) fn describe(server: &Server) -> String {
-    let urls: Vec<String> = server.addrs().iter().map(url).collect();
-    let port = server.addrs().first().map(std::net::SocketAddr::port);
+pub(crate) fn describe(server: &Cluster) -> String {
+    let addrs = server.addrs();
+    let urls: Vec<String> = addrs.iter().map(url).collect();
+    let port = addrs.first().map(std::net::SocketAddr::port);
     json!({
         "url": urls.first(),
         "port": port,
@@ -56,7 +57,7 @@ impl Parent {
     }
 
     /// Waits until the server is not needed any more, and says why; for ever if nobody asked for that.
-    pub(crate) async fn until_unneeded(self, settings: ParentSettings, server: &Server) -> String {
+    pub(crate) async fn until_unneeded(self, settings: ParentSettings, server: &Cluster) -> String {
         let idle_max = Duration::from_secs(settings.idle_exit_s);
         let mut idle = Duration::ZERO;
         if !settings.exits_with_parent && idle_max.is_zero() {

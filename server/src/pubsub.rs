@@ -204,6 +204,14 @@ impl State {
         }
     }
 
+    /// As [`Self::publish`], to the clients of all nodes of a cluster. Only those of this engine are counted.
+    pub(crate) fn publish_to_all(&mut self, channel: &[u8], message: &[u8]) -> u64 {
+        if let Some(cluster) = &mut self.cluster {
+            cluster.send(channel, message);
+        }
+        self.publish(channel, message)
+    }
+
     /// Sends a message to everybody who listens to `channel`, and says to how many: once for each
     /// subscription that matches, the channel's own first.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> u64 {

@@ -63,6 +63,11 @@ pub(crate) fn settle(state: &mut State, now: Now) {
     if state.scripts.is_busy() {
         return;
     }
+    if let Some(cluster) = &state.cluster
+        && cluster.is_behind()
+    {
+        state.follow_cluster(now);
+    }
     react(state, now);
     while let Some(held) = state.gate.take_released() {
         if let Some(client) = state.clients.get_mut(held.client) {
@@ -144,6 +149,11 @@ pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) 
     });
 }
 
+/// Ends a wait with an error: the key is served elsewhere now.
+pub(crate) fn refuse(state: &mut State, waiter: WaiterId, now: Now, error: CommandError) {
+    answer(state, waiter, now, |_, _, _| Err(error));
+}
+
 /// Ends a wait, in which all others stood still for so long, with what `write` has to say.
 pub(crate) fn conclude(
     state: &mut State,
@@ -186,6 +196,10 @@ fn serve_key(state: &mut State, db: usize, key: &[u8], now: Now) {
         let Some(waiter) = next else {
             break;
         };
+        if let Err(error) = state.route_again(waiter) {
+            refuse(state, waiter, now, error.into());
+            continue;
+        }
         answer(state, waiter, now, |command, call, reply| {
             command.attempt(call, reply)
         });
@@ -283,7 +297,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         Ok(over) => over,
         Err(error) => {
             match error {
-                CommandError::Client(ClientError::Unblocked) => {
+                CommandError::Client(ClientError::Unblocked) | CommandError::Cluster(_) => {
                     state.stats.on_rejected(Some(parked.spec), &error);
                 }
                 _ => state.stats.on_failed(parked.spec, &error),

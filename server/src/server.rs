@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tailrace_storage::Instant;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
 use tailrace_storage::Store;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
@@ -17,8 +19,13 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::clock::ManualClock;
 use crate::clock::SystemClock;
+use crate::cluster::Cluster;
+use crate::cluster::Membership;
+use crate::cluster::NodeIndex;
+use crate::cluster::TopologyError;
 use crate::config::Config;
 use crate::config::LogLevel;
+use crate::config::Settings;
 use crate::config::system_message;
 use crate::double::Double;
 use crate::engine::Engine;
@@ -28,6 +35,7 @@ use crate::migration;
 use crate::outbox;
 use crate::server_info::ServerInfo;
 use crate::sockets;
+use crate::sockets::Sockets;
 use crate::state::State;
 use crate::timer;
 
@@ -56,7 +64,13 @@ pub struct Builder {
 }
 
 /// Changes what a process logs.
-pub(crate) type SetLogLevel = Box<dyn Fn(LogLevel) + Send>;
+pub(crate) type SetLogLevel = Arc<dyn Fn(LogLevel) + Send + Sync>;
+
+/// A node of a cluster, and the sockets that its clients come to. A server without a cluster has one as well.
+pub(crate) struct Face {
+    pub(crate) node: NodeIndex,
+    pub(crate) sockets: Sockets,
+}
 
 impl Builder {
     /// A server with this configuration: its port, its limits and the rest.
@@ -85,8 +99,8 @@ impl Builder {
     /// A server that calls this with the `loglevel` of its configuration, at the start and after each
     /// change. What is logged, and where, is a matter of the whole process.
     #[must_use]
-    pub fn on_log_level(mut self, set: impl Fn(LogLevel) + Send + 'static) -> Self {
-        self.set_log_level = Some(Box::new(set));
+    pub fn on_log_level(mut self, set: impl Fn(LogLevel) + Send + Sync + 'static) -> Self {
+        self.set_log_level = Some(Arc::new(set));
         self
     }
 
@@ -106,8 +120,46 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`StartError`] if an address cannot be listened on; it says which, and what to do.
+    /// [`StartError`] if an address cannot be listened on; it says which, and what to do. So are several nodes of a
+    /// cluster, which [`Cluster::start`] starts.
     pub async fn start(self) -> Result<Server, StartError> {
+        Cluster::start(self).await?.into_only()
+    }
+
+    /// Starts a server that is no part of a cluster.
+    pub(crate) fn start_alone(self) -> Result<Server, StartError> {
+        let sockets = sockets::bind(self.settings())?;
+        let node = NodeIndex::default();
+        self.launch(vec![Face { node, sockets }], None)
+    }
+
+    /// Another builder of the same kind.
+    pub(crate) fn again(&self, config: Config) -> Self {
+        Self {
+            config,
+            clock: Arc::clone(&self.clock),
+            manual: self.manual.clone(),
+            set_log_level: self.set_log_level.clone(),
+            supervisor: self.supervisor,
+        }
+    }
+
+    /// What is configured.
+    pub(crate) fn settings(&self) -> &Settings {
+        self.config.settings()
+    }
+
+    /// The whole configuration.
+    pub(crate) fn configuration(&self) -> &Config {
+        &self.config
+    }
+
+    /// Serves these faces with one engine. Where there are several, the first is that of a primary.
+    pub(crate) fn launch(
+        self,
+        mut faces: Vec<Face>,
+        cluster: Option<Box<Membership>>,
+    ) -> Result<Server, StartError> {
         let Self {
             config,
             clock,
@@ -116,6 +168,10 @@ impl Builder {
             supervisor,
         } = self;
         let settings = config.settings();
+        let addrs = faces.iter().flat_map(|face| face.sockets.addrs()).collect();
+        let more = faces.split_off(1);
+        let first = faces.remove(0);
+        let sockets = first.sockets;
         let seed = settings.seed.unwrap_or_else(sockets::seed);
         let double = settings
             .testdouble
@@ -124,34 +180,39 @@ impl Builder {
             Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
             None => clock,
         };
-        let sockets = sockets::bind(settings)?;
-        let now = clock.now();
-        let info = ServerInfo {
-            started_at: now.wall,
-            run_id: sockets::random_id(),
-            replication_id: sockets::random_id(),
-            listeners: sockets.describe(settings),
-            port: sockets.port,
-            supervisor,
-            executable: std::env::current_exe()
-                .map_or_else(|_| String::new(), |path| path.display().to_string()),
-            config_file: config.file().to_owned(),
+        let info = describe(&config, &sockets, supervisor, clock.now());
+        let store = match cluster {
+            Some(_) => {
+                let databases = settings.cluster.databases;
+                let mut store = Store::new(databases, seed, Default::default());
+                store.find_by_slot();
+                store
+            }
+            None => Store::new(settings.databases, seed, Default::default()),
         };
-        let store = Store::new(settings.databases, seed, Default::default());
-        let addrs = sockets.addrs();
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         state.set_log_level = set_log_level;
+        state.cluster = cluster;
         state.double = double.map(Box::new);
         state.apply_settings();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
+            face: first.node,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             runtime: Handle::current(),
         };
         let (listening, unix_path) = sockets.listen(&acceptor)?;
         engine.with(|state, _| state.listening = Some(listening));
+        for Face { node, sockets } in more {
+            let face = node;
+            let acceptor = Acceptor {
+                face,
+                ..acceptor.clone()
+            };
+            sockets.listen(&acceptor)?;
+        }
         let launch = migration::launcher(&engine);
         engine.with(|state, _| state.launch_migration = Some(launch));
         let mut tasks = vec![
@@ -166,6 +227,21 @@ impl Builder {
             manual,
             tasks,
         })
+    }
+}
+
+/// What a server tells of itself.
+fn describe(config: &Config, sockets: &Sockets, supervisor: &'static str, now: Now) -> ServerInfo {
+    ServerInfo {
+        started_at: now.wall,
+        run_id: sockets::random_id(),
+        replication_id: sockets::random_id(),
+        listeners: sockets.describe(config.settings()),
+        port: sockets.port,
+        supervisor,
+        executable: std::env::current_exe()
+            .map_or_else(|_| String::new(), |path| path.display().to_string()),
+        config_file: config.file().to_owned(),
     }
 }
 
@@ -222,6 +298,18 @@ impl Server {
         self.acceptor.serve_stream(stream, Peer::embedded());
     }
 
+    /// As [`Self::serve`], at one of its nodes.
+    pub(crate) fn serve_at<S>(&self, node: NodeIndex, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let acceptor = Acceptor {
+            face: node,
+            ..self.acceptor.clone()
+        };
+        acceptor.serve_stream(stream, Peer::embedded());
+    }
+
     /// What accepts clients, for tests that hold both directions of a client themselves.
     #[cfg(test)]
     pub(crate) fn acceptor(&self) -> &Acceptor {
@@ -236,16 +324,37 @@ impl Server {
     ///
     /// If the server was not started with a manual clock.
     pub fn advance(&self, by: Millis) {
-        let clock = self.manual.as_ref().expect("the clock is a manual one");
+        Self::advance_all(std::slice::from_ref(self), by);
+    }
+
+    /// Moves the clock that some servers have in common.
+    pub(crate) fn advance_all(servers: &[Self], by: Millis) {
+        let clock = servers.first().and_then(|server| server.manual.as_ref());
+        let clock = clock.expect("the clock is a manual one");
+        let on_time = || {
+            let next = servers
+                .iter()
+                .map(|server| server.acceptor.engine.on_time());
+            // Each does what is due.
+            next.fold(None, |first, next| match (first, next) {
+                (Some(first), Some(next)) => Some(std::cmp::min::<Instant>(first, next)),
+                (first, next) => first.or(next),
+            })
+        };
         // Deadline by deadline, so that what happens at one sees its own instant.
         let end = clock.now().mono + by;
-        while let Some(next) = self.acceptor.engine.on_time()
+        while let Some(next) = on_time()
             && next <= end
         {
             clock.advance_to(next);
         }
         clock.advance_to(end);
-        self.acceptor.engine.on_time();
+        on_time();
+    }
+
+    /// Its engine.
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.acceptor.engine
     }
 
     /// Whether any client is connected.
@@ -306,6 +415,8 @@ impl Drop for Server {
 pub enum StartError {
     /// The system gave no thread to run on.
     Runtime(io::Error),
+    /// The cluster cannot be what the configuration asks for.
+    Topology(TopologyError),
     /// An address cannot be listened on.
     Listen {
         /// The address, as it was asked for.
@@ -321,6 +432,7 @@ impl fmt::Display for StartError {
             Self::Runtime(source) => {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
+            Self::Topology(error) => write!(f, "{error}"),
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
                 match source.kind() {
@@ -346,7 +458,14 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
+            Self::Topology(error) => Some(error),
         }
+    }
+}
+
+impl From<TopologyError> for StartError {
+    fn from(error: TopologyError) -> Self {
+        Self::Topology(error)
     }
 }
 

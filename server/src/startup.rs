@@ -16,7 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Sends log lines to the log file, or to standard error: standard output carries the one line that
 /// says where the server listens. Gives what changes the level later.
-pub(crate) fn log_to(settings: &Settings) -> io::Result<impl Fn(LogLevel) + Send + use<>> {
+pub(crate) fn log_to(settings: &Settings) -> io::Result<impl Fn(LogLevel) + Send + Sync + use<>> {
     let (filter, handle) = reload::Layer::new(filter_of(settings.loglevel));
     let registry = tracing_subscriber::registry().with(filter);
     let lines = tracing_subscriber::fmt::layer().with_target(false);

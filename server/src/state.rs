@@ -22,6 +22,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::Clients;
 use crate::clock::Clock;
+use crate::cluster::Membership;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
@@ -119,6 +120,8 @@ pub struct State {
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
     pub(crate) touched_bytes: usize,
+    /// The cluster that this is part of, if it is.
+    pub(crate) cluster: Option<Box<Membership>>,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
     /// The keys that are on their way to another server.
@@ -195,6 +198,7 @@ impl State {
             request_bytes: 0,
             reply_start: Mark::default(),
             touched_bytes: 0,
+            cluster: None,
             listening: None,
             migration: None,
             launch_migration: None,
@@ -237,6 +241,9 @@ impl State {
         self.settle_times();
         self.stats.by_command.set_keeps_durations(keeps_durations);
         let settings = self.config.settings();
+        if let Some(cluster) = &mut self.cluster {
+            cluster.configure(&settings.cluster, settings.availability_zone.as_deref());
+        }
         if let Some(set) = &self.set_log_level {
             set(settings.loglevel);
         }

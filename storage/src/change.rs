@@ -83,6 +83,8 @@ pub enum Event {
     MoveFrom,
     /// The key came from another database.
     MoveTo,
+    /// The hash slot of the key is served by another node of the cluster.
+    MovedAway,
     /// The key came from another server, or from a copy that was kept of it.
     Restore,
     /// The database was emptied while the key was there.
@@ -163,6 +165,7 @@ impl Event {
             Self::Restore => "restore",
             Self::Populated
             | Self::Overwritten
+            | Self::MovedAway
             | Self::Flushed
             | Self::SwappedOut
             | Self::SwappedIn => return None,
@@ -227,6 +230,7 @@ impl Event {
             Self::Expired | Self::Outdated => EventClass::Expired,
             Self::Populated
             | Self::Overwritten
+            | Self::MovedAway
             | Self::Flushed
             | Self::SwappedOut
             | Self::SwappedIn => EventClass::Silent,
@@ -286,6 +290,7 @@ impl Event {
             | Self::Outdated
             | Self::RenameFrom
             | Self::MoveFrom
+            | Self::MovedAway
             | Self::Flushed
             | Self::SwappedOut => Signal::Gone,
             _ => Signal::None,

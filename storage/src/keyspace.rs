@@ -11,6 +11,8 @@ use hashbrown::HashTable;
 
 use crate::expire::{Deadlines, is_due};
 use crate::rng::Rng;
+use crate::slot::{SLOT_COUNT, key_slot};
+use crate::slot_index::{LINK_BYTES, SlotIndex};
 use crate::time::UnixMillis;
 use crate::value::Value;
 
@@ -19,6 +21,11 @@ use crate::value::Value;
 pub(crate) struct RecordIndex(u32);
 
 impl RecordIndex {
+    /// Its number among the positions.
+    pub(crate) const fn number(self) -> u64 {
+        self.0 as u64
+    }
+
     const fn position(self) -> usize {
         self.0 as usize
     }
@@ -83,6 +90,8 @@ pub(crate) struct Keyspace {
     deadlines: Deadlines,
     /// Invariant: the sum over the records.
     bytes: usize,
+    /// Invariant: exactly the taken places, under the hash slots of their keys. Only in a cluster.
+    slots: Option<Box<SlotIndex>>,
 }
 
 /// An entry of the hash table. It has the hash, so that growing does not have to visit the keys.
@@ -108,6 +117,22 @@ impl Keyspace {
         Self::default()
     }
 
+    /// One that finds keys by their hash slots.
+    pub(crate) fn by_slot() -> Self {
+        Self {
+            slots: Some(Box::new(SlotIndex::new())),
+            ..Self::default()
+        }
+    }
+
+    /// An empty one that finds keys by what this one finds them.
+    pub(crate) fn empty_like(&self) -> Self {
+        match self.slots {
+            Some(_) => Self::by_slot(),
+            None => Self::new(),
+        }
+    }
+
     /// Adds a key that is not there yet.
     ///
     /// # Panics
@@ -128,6 +153,9 @@ impl Keyspace {
         let entry = IndexEntry { hash, at };
         self.index
             .insert_unique(entry.spread(), entry, |entry| entry.spread());
+        if let Some(slots) = &mut self.slots {
+            slots.insert(key_slot(key), at.0);
+        }
         at
     }
 
@@ -145,6 +173,9 @@ impl Keyspace {
             entry.remove();
         }
         self.bytes -= record.bytes();
+        if let Some(slots) = &mut self.slots {
+            slots.remove(key_slot(&record.key), at.0);
+        }
         self.release(at);
         record
     }
@@ -253,6 +284,17 @@ impl Keyspace {
         self.slab.iter().flatten()
     }
 
+    /// Returns how many keys a hash slot has; none if nobody asked for them to be found by slot.
+    pub(crate) fn slot_len(&self, slot: u16) -> usize {
+        self.slots.as_ref().map_or(0, |slots| slots.len(slot))
+    }
+
+    /// Returns the records of a hash slot, in the order in which they came.
+    pub(crate) fn records_of_slot(&self, slot: u16) -> impl Iterator<Item = RecordIndex> {
+        let slots = self.slots.iter();
+        slots.flat_map(move |slots| slots.places(slot).map(RecordIndex))
+    }
+
     pub(crate) const fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
@@ -261,13 +303,20 @@ impl Keyspace {
         self.index.len()
     }
 
-    pub(crate) const fn bytes(&self) -> usize {
-        self.bytes
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.slots_bytes()
     }
 
     /// Returns what the tables take.
     pub(crate) fn overhead_bytes(&self) -> usize {
-        self.len() * RECORD_BYTES
+        self.len() * RECORD_BYTES + self.slots_bytes()
+    }
+
+    fn slots_bytes(&self) -> usize {
+        match self.slots {
+            Some(_) => self.len() * LINK_BYTES,
+            None => 0,
+        }
     }
 
     /// Asserts the invariants.
@@ -290,6 +339,20 @@ impl Keyspace {
                 }
                 None => assert!(self.free.contains(&at), "a free place is known"),
             }
+        }
+        if self.slots.is_some() {
+            let mut places: Vec<RecordIndex> = Vec::new();
+            for slot in 0..SLOT_COUNT {
+                let is_of_slot = |at: &RecordIndex| key_slot(&self.record(*at).key) == slot;
+                places.extend(
+                    self.records_of_slot(slot)
+                        .inspect(|at| assert!(is_of_slot(at))),
+                );
+            }
+            assert_eq!(places.len(), self.len());
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), self.len());
         }
     }
 
@@ -324,6 +387,9 @@ impl Keyspace {
         }
         if self.slab.is_empty() {
             self.free.clear();
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.truncate(self.slab.len());
         }
         let wanted = self.slab.len().saturating_mul(2);
         if self.slab.capacity() > SLAB_KEPT && self.slab.capacity() / 4 > wanted {

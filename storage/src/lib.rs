@@ -36,6 +36,7 @@ mod rng;
 mod run;
 mod search;
 mod slot;
+mod slot_index;
 mod slots;
 mod store;
 mod stream;
@@ -70,11 +71,12 @@ pub use pending::{ConsumerIndex, IdleFilter, Pending, PendingEntry, PendingFilte
 pub use range::Range;
 pub use rdb::{PayloadRules, RestoreError, Versions, end_payload};
 pub use rng::Rng;
-pub use slot::key_slot;
+pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
     AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyExists,
-    KeyFacts, MissingStream, NoSuchKey, RestoreOptions, SetCondition, SetExpiry, SetOptions,
-    SetOutcome, SetStreamIdError, Settings, Stats, Store, Stored, StringError,
+    KeyFacts, MissingStream, MovedKey, NoSuchKey, RestoreOptions, SetCondition, SetExpiry,
+    SetOptions, SetOutcome, SetStreamIdError, Settings, SlotStep, Stats, Store, Stored,
+    StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

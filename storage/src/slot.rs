@@ -1,7 +1,7 @@
 //! Hash slots: which of 16,384 parts of a cluster a key belongs to.
 
 /// How many hash slots a cluster has.
-const SLOT_COUNT: u16 = 16_384;
+pub const SLOT_COUNT: u16 = 16_384;
 
 /// Returns the hash slot of a key.
 ///
@@ -10,6 +10,20 @@ const SLOT_COUNT: u16 = 16_384;
 #[must_use]
 pub fn key_slot(key: &[u8]) -> u16 {
     checksum(hash_tag(key).unwrap_or(key)) % SLOT_COUNT
+}
+
+/// Returns the one slot of all keys that a glob pattern can match, or `None` if they may lie in several.
+///
+/// They lie in one if nothing before the end of the hash tag, or nowhere without one, stands for something else.
+#[must_use]
+pub fn pattern_slot(pattern: &[u8]) -> Option<u16> {
+    let end = hash_tag(pattern).map_or(pattern.len(), |tag| {
+        // A tag lies behind the first opening brace.
+        tag.len() + 1 + pattern.iter().take_while(|&&byte| byte != b'{').count()
+    });
+    let is_literal = |byte: &u8| !matches!(byte, b'*' | b'?' | b'[' | b'\\');
+    let decides = pattern.get(..end)?;
+    decides.iter().all(is_literal).then(|| key_slot(pattern))
 }
 
 /// Returns what lies between the first `{` and the next `}`, if anything does.
@@ -55,6 +69,7 @@ const fn crc_table() -> [u16; 256] {
 #[cfg(test)]
 mod tests {
     use super::key_slot;
+    use super::pattern_slot;
 
     #[test]
     fn the_checksum_is_the_xmodem_one() {
@@ -69,6 +84,23 @@ mod tests {
         assert_eq!(key_slot(b"{{u}}"), key_slot(b"{u"));
         assert_eq!(key_slot(b"foo"), 12_182);
         assert_eq!(key_slot(b""), 0);
+    }
+
+    #[test]
+    fn a_pattern_has_a_slot_if_all_that_it_matches_do() {
+        assert_eq!(pattern_slot(b"a{u}*"), Some(11_826));
+        assert_eq!(pattern_slot(b"foo"), Some(12_182));
+        for many in [
+            &b"*{u}"[..],
+            b"{u*}",
+            b"{}*",
+            b"a?",
+            b"[ab]",
+            b"{u\\}",
+            b"*",
+        ] {
+            assert_eq!(pattern_slot(many), None);
+        }
     }
 
     #[test]

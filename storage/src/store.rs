@@ -9,6 +9,7 @@ mod keys;
 mod packing;
 mod payload;
 mod relocate;
+mod slots;
 mod streams;
 mod strings;
 mod waiting;
@@ -18,6 +19,7 @@ use self::packing::Unpacked;
 pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
+pub use self::slots::{MovedKey, SlotStep};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import cluster
 import installs
 
 SECONDS_MAX = 60
@@ -41,10 +42,11 @@ def clients():
     yield node("iovalkey", "0.4.0", 2, module="iovalkey", script="ioredis")
     yield rust("redis-rs", "1.8.1", "redis_rs", 2)
     yield rust("redis-rs", "1.8.1", "redis_rs", 3, "explicit")
+    yield rust("redis-rs sync", "1.8.1", "redis_rs_sync", 2)
     yield rust("fred", "10.1.0", "fred", 2)
     yield rust("fred", "10.1.0", "fred", 3, "explicit")
     yield rust("rustis", "0.27.2", "rustis", 3)
-    yield Run("redis-rb", "4.8", 2, redis_rb)
+    yield redis_rb("4.8", 2)
     yield Run("redis-cli", "7.0", 2, redis_cli)
 
 
@@ -68,6 +70,28 @@ def frameworks():
     yield Run("sea-streamer", "0.5.2", None, sea_streamer)
 
 
+def cluster_clients():
+    # Each with its default options; without a cluster they are run with others, too.
+    yield redis_py("4.6.0", "sync", 2, "cluster")
+    for manner in ("sync", "asyncio"):
+        yield redis_py("5.3.1", manner, 2, "cluster")
+    for manner in ("sync", "asyncio"):
+        yield redis_py("8.1.0", manner, 3, "cluster")
+    for manner in ("sync", "asyncio"):
+        yield valkey_py("6.2.0", manner, 2, "cluster")
+    yield glide("2.6.0", 3, "cluster")
+    yield node("node-redis", "4.7.1", 2, "cluster")
+    yield node("node-redis", "6.3.1", 3, "cluster")
+    yield node("ioredis", "5.11.1", 2, "cluster")
+    yield node("ioredis", "6.0.0", 3, "cluster")
+    yield node("iovalkey", "0.4.0", 2, "cluster", module="iovalkey", script="ioredis")
+    yield rust("redis-rs", "1.8.1", "redis_rs", 2, "cluster")
+    yield rust("redis-rs sync", "1.8.1", "redis_rs_sync", 2, "cluster")
+    yield rust("fred", "10.1.0", "fred", 2, "cluster")
+    yield rust("rustis", "0.27.2", "rustis", 3, "cluster")
+    yield redis_rb("4.8", 2, "cluster")
+
+
 class Run:
     def __init__(self, name, version, protocol, command):
         """`command` installs the client and returns what to run and with which environment.
@@ -81,14 +105,29 @@ class Run:
 
     def result(self, address):
         """What went wrong, if something did, and how long the story took."""
-        started = time.monotonic()
-        try:
-            command, environment = self.command(address)
+        return self.results([(address, {})])
+
+    def result_in_cluster(self, address):
+        """The same of a story that is told of each node: with one of its keys, begun at another."""
+        places = cluster.places(address, self.name)
+        return self.results(
+            (seed, {"CLIENTS_NODE": node, "CLIENTS_KEY": key}) for seed, node, key in places
+        )
+
+    def results(self, places):
+        error, seconds = "no story was told", 0
+        for address, more in places:
             started = time.monotonic()
-            error = told(command, environment)
-        except installs.InstallFailed as failure:
-            error = str(failure)
-        return error, time.monotonic() - started
+            try:
+                command, environment = self.command(address)
+                started = time.monotonic()
+                error = told(command, {**environment, **more})
+            except installs.InstallFailed as failure:
+                error = str(failure)
+            seconds += time.monotonic() - started
+            if error:
+                break
+        return error, seconds
 
 
 def told(command, environment):
@@ -156,8 +195,12 @@ def rust(name, version, binary, protocol, choice="default"):
     return Run(name, version, protocol, command)
 
 
-def redis_rb(address):
-    return [installs.ruby(), installs.HERE / "ruby/redis_rb.rb", address, 2], {}
+def redis_rb(version, protocol, choice="default"):
+    def command(address):
+        script = installs.HERE / "ruby/redis_rb.rb"
+        return [installs.ruby(), script, address, protocol, choice], {}
+
+    return Run("redis-rb", version, protocol, command)
 
 
 def redis_cli(address):

@@ -60,11 +60,7 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
     let commands_min = (commands_min / versions.len() as u64).max(1);
     for version in versions {
         let mut sides = Sides {
-            reference: Side::new(
-                Box::new(Reference::start(&binary).unwrap()),
-                version,
-                mode.clients,
-            ),
+            reference: Side::new(Box::new(reference(&binary)), version, mode.clients),
             tailrace: Side::new(tailrace(), version, mode.clients),
             version,
         };
@@ -211,7 +207,22 @@ fn commands(exchanges: &[Exchange]) -> u64 {
     said.count() as u64
 }
 
+/// Whether both servers are clusters of one node.
+pub(super) fn in_cluster() -> bool {
+    env::var_os("TAILRACE_CLUSTER").is_some()
+}
+
+fn reference(binary: &str) -> Reference {
+    match in_cluster() {
+        true => Reference::start_in_cluster(binary).unwrap(),
+        false => Reference::start(binary).unwrap(),
+    }
+}
+
 fn tailrace() -> Box<dyn Target + Send> {
+    if in_cluster() {
+        return Box::new(Embedded::start_in_cluster_in_time().unwrap());
+    }
     match Remote::address_given() {
         Some(address) => Box::new(Remote::empty(&address).unwrap()),
         None => Box::new(Embedded::start_in_time().unwrap()),

@@ -43,6 +43,16 @@ impl Client {
     fn wait_until_busy(&mut self) {
         while self.call("PING") != BUSY {}
     }
+
+    /// Asks until the client with this ID waits.
+    fn wait_until_blocked(&mut self, id: &str) {
+        let mut line = String::new();
+        while !line.contains(" flags=b ") {
+            assert!(self.call(&format!("CLIENT LIST ID {id}")).starts_with('$'));
+            line = self.hear();
+            self.hear();
+        }
+    }
 }
 
 /// A server with a single thread for sockets, which a script has all to itself at first.
@@ -103,7 +113,9 @@ fn a_script_that_has_written_is_not_ended_halfway() {
     let server = start();
     let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
     let mut reader = Client::connect(&server);
+    let id = reader.call("CLIENT ID");
     reader.say("XREAD BLOCK 0 STREAMS s $");
+    other.wait_until_blocked(id.trim_start_matches(':'));
     caller
         .say("EVAL \"redis.call('XADD', 's', '1-1', 'f', 'v') for i = 1, 2e7 do end return 7\" 0");
     other.wait_until_busy();

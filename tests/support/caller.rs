@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use tailrace_server::Cluster;
 use tailrace_server::Config;
 use tailrace_server::ManualClock;
 use tailrace_server::Server;
+use tailrace_server::cluster::NodeIndex;
 use tailrace_storage::UnixMillis;
 
 use crate::client::encode;
@@ -29,6 +31,17 @@ impl Caller {
     pub fn connect(server: &Server) -> Self {
         let (near, far) = pipe();
         server.serve(near);
+        Self {
+            far,
+            input: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    /// Connects to a node of `cluster`.
+    pub fn connect_to(cluster: &Cluster, node: NodeIndex) -> Self {
+        let (near, far) = pipe();
+        cluster.serve(node, near);
         Self {
             far,
             input: Vec::new(),
@@ -140,6 +153,19 @@ pub async fn start_with(config: &str, clock: &Arc<ManualClock>) -> Server {
         .config(config.expect("the configuration is right"))
         .manual_clock(Arc::clone(clock));
     builder.start().await.expect("there is a free port")
+}
+
+/// Starts a cluster on the caller's runtime, configured by these lines, whose clock stands at one second.
+///
+/// # Panics
+///
+/// If the lines are wrong, or it cannot be started.
+pub async fn start_cluster(config: &str) -> Cluster {
+    let config = Config::embedded().with(config);
+    let builder = Server::builder()
+        .config(config.expect("the configuration is right"))
+        .manual_clock(Arc::new(ManualClock::starting_at(UnixMillis(1_000))));
+    Cluster::start(builder).await.expect("there are free ports")
 }
 
 /// Gives the server's tasks turns until they have nothing left to do. For servers on the runtime of the

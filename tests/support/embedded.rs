@@ -38,6 +38,32 @@ impl Embedded {
         })
     }
 
+    /// Starts a cluster of one node, whose clock stands still as well.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_in_cluster() -> Result<Self, Box<dyn Error>> {
+        let clock = Arc::new(ManualClock::starting_at(EMBEDDED_CLOCK));
+        let builder = builder_with(CLUSTER)?.manual_clock(Arc::clone(&clock));
+        Ok(Self {
+            server: blocking::Server::start(builder)?,
+            clock: Some(clock),
+        })
+    }
+
+    /// As [`Self::start_in_cluster`], but it keeps the time of its host.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_in_cluster_in_time() -> Result<Self, Box<dyn Error>> {
+        Ok(Self {
+            server: blocking::Server::start(builder_with(CLUSTER)?)?,
+            clock: None,
+        })
+    }
+
     /// Starts one on a free port that keeps the time of its host, as the reference does.
     ///
     /// # Errors
@@ -53,9 +79,15 @@ impl Embedded {
 
 /// As the reference is started.
 fn builder() -> Result<Builder, Box<dyn Error>> {
-    let config = Config::embedded().with("save ''\nenable-debug-command yes")?;
-    Ok(Server::builder().config(config))
+    builder_with("")
 }
+
+fn builder_with(lines: &str) -> Result<Builder, Box<dyn Error>> {
+    let config = Config::embedded().with("save ''\nenable-debug-command yes")?;
+    Ok(Server::builder().config(config.with(lines)?))
+}
+
+const CLUSTER: &str = "cluster-enabled yes";
 
 impl Target for Embedded {
     fn address(&self) -> SocketAddr {

@@ -55,6 +55,7 @@
 //! | `@pipeline a PING | GET k` | sends these commands in one piece; all replies follow as `a<` lines |
 //! | `@repeat a 1000 XADD s {n}-1 f v` | sends that a thousand times, n from 1, before it reads the first reply |
 //! | `@config name value` | CONFIG SET through a connection that the transcript does not see |
+//! | `@cluster` | the server is a cluster of one node that has all slots |
 //! | `@tailrace-only reason` | from here to the end of the file only Tailrace plays along, and only with a manual clock |
 //!
 //! `UPDATE=1 cargo test -p tailrace-tests` writes down what was really said, by the reference if
@@ -82,6 +83,7 @@ mod value;
 pub use caller::Caller;
 pub use caller::settle;
 pub use caller::start;
+pub use caller::start_cluster;
 pub use caller::start_with;
 pub use client::Arrival;
 pub use client::Client;

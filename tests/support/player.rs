@@ -177,6 +177,8 @@ impl Player<'_> {
                 let words = lex::words(rest, &self.symbols)?;
                 self.configure(&words)?;
             }
+            // Whoever starts the server has looked for it.
+            "cluster" => {}
             "repeat" => return self.repeat(rest).map(Some),
             "tailrace-only" => {
                 self.is_skipping = self.target.is_reference() || !self.target.has_manual_clock();

@@ -3,10 +3,12 @@
 use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Write;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use mio::net::TcpStream;
+use socket2::SockRef;
 
 use super::Hearing;
 use super::Talker;
@@ -27,6 +29,8 @@ pub(super) struct Connection {
     asked_at: Instant,
     /// Bytes of the replies so far, if those are what is counted.
     heard: usize,
+    /// Room for what is dropped, which nobody writes to.
+    dropped: Vec<MaybeUninit<u8>>,
     /// The replies so far, if the talker reads them.
     replies: Vec<u8>,
 }
@@ -57,6 +61,7 @@ impl Connection {
             expected: 0,
             asked_at: clock::now(),
             heard: 0,
+            dropped: Vec::new(),
             replies: Vec::new(),
         })
     }
@@ -112,22 +117,38 @@ impl Connection {
     /// Reads until the request is answered or there is nothing to read for now.
     pub(super) fn hear(&mut self, buffer: &mut [u8]) -> Result<Option<Answer>, Fault> {
         loop {
-            let bytes = match self.stream.read(buffer) {
+            // Of a long reply whose length is known, the first bytes tell whether it is an error.
+            let (room, read) = match self.hearing {
+                Hearing::Bytes(len) if len >= DROPPED_BYTES_MIN && self.heard == 0 => {
+                    (HEAD_BYTES, self.stream.read(&mut buffer[..HEAD_BYTES]))
+                }
+                Hearing::Bytes(len) if len >= DROPPED_BYTES_MIN => {
+                    self.dropped.resize(len, MaybeUninit::uninit());
+                    let socket = SockRef::from(&self.stream);
+                    // The system counts what it drops, but does not copy it.
+                    let read = socket.recv_with_flags(&mut self.dropped, libc::MSG_TRUNC);
+                    (len, read)
+                }
+                _ => (buffer.len(), self.stream.read(buffer)),
+            };
+            let len = match read {
                 Ok(0) if self.expected == 0 => return Ok(None),
                 Ok(0) => return Err(Fault::io("cannot read")(ErrorKind::UnexpectedEof.into())),
-                Ok(len) => &buffer[..len],
+                Ok(len) => len,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Fault::io("cannot read")(error)),
             };
-            let filled = bytes.len() == buffer.len();
+            let filled = len == room;
+            // What was dropped is counted and not looked at.
+            let bytes = &buffer[..len.min(buffer.len())];
             let is_answered = match self.hearing {
-                Hearing::Bytes(len) => {
+                Hearing::Bytes(expected) => {
                     if self.heard == 0 && bytes.first() == Some(&b'-') {
                         self.skimmer.feed(bytes)?;
                     }
-                    self.heard += bytes.len();
-                    self.heard >= len
+                    self.heard += len;
+                    self.heard >= expected
                 }
                 Hearing::Listen => {
                     self.skimmer.feed_alike(bytes, self.talker.message())?;
@@ -187,3 +208,9 @@ impl Connection {
         })
     }
 }
+
+/// Replies of so many bytes and more are dropped unread, but for their first bytes.
+const DROPPED_BYTES_MIN: usize = 4_096;
+
+/// As much of a reply as an error is to show of itself.
+const HEAD_BYTES: usize = 64;

@@ -78,7 +78,7 @@ fn draw_field(area: &Area<'_>, title: &str, lines: &[&Sweep], (left, top): (i32,
 }
 
 fn draw_line(area: &Area<'_>, field: &Field, sweep: &Sweep, number: usize) -> Drawn {
-    let color: &'static RGBColor = COLORS[number % COLORS.len()];
+    let color = color_of(&sweep.by);
     let at = |&(count, nanos): &(u64, f64)| (field.x(count), field.y(nanos));
     let places: Vec<(i32, i32)> = sweep.points.iter().map(at).collect();
     area.draw(&PathElement::new(places.clone(), color.stroke_width(2)))?;
@@ -95,6 +95,15 @@ fn draw_line(area: &Area<'_>, field: &Field, sweep: &Sweep, number: usize) -> Dr
     let row = i32::try_from(number).unwrap_or(0);
     let at = (field.left + 10, field.top + 10 + 18 * row);
     write(area, &text, at, &plain(12, color))
+}
+
+/// What there is more of has one colour in all fields.
+fn color_of(by: &str) -> &'static RGBColor {
+    match by {
+        "groups" => &WORSE,
+        "pending entries" => &INK,
+        _ => &BETTER,
+    }
 }
 
 /// Writes nanoseconds for people.
@@ -138,7 +147,7 @@ fn pixels(part: f64, of: i32) -> i32 {
 }
 
 const TITLE: &str = "What things cost, the more there is";
-const HOW: &str = "Median time of an action in storage, from a thousand to ten millions; the upper edge is twice the most.";
+const HOW: &str = "Time of an action in storage, the quickest of 30 samples, from a thousand to ten millions; the upper edge is twice the most.";
 
 /// Actions, and what is written above their fields.
 const FIELDS: [(&str, &str); 4] = [
@@ -165,8 +174,6 @@ const TICKS: [(u64, &str); 5] = [
 
 /// The powers of ten at the left and at the right edge, with some room beside the ticks.
 const POWERS: (f64, f64) = (2.8, 7.2);
-
-const COLORS: [&RGBColor; 3] = [&BETTER, &WORSE, &INK];
 
 const WIDTH: i32 = 1_140;
 const HEIGHT: i32 = 700;

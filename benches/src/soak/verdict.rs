@@ -17,6 +17,10 @@ pub(super) struct Minute {
     pub(super) p50_nanos: u64,
     pub(super) p999_nanos: u64,
     pub(super) max_nanos: u64,
+    /// Cores that the server kept busy, if that is known.
+    pub(super) cores: Option<f64>,
+    /// Cores that the load kept busy: one that waits for what is due does so awake.
+    pub(super) load_cores: Option<f64>,
     /// Resident memory, if it is known.
     pub(super) memory_bytes: Option<u64>,
     /// Entries in the stream.
@@ -35,6 +39,8 @@ impl Minute {
         json!({
             "requests_per_second": self.requests_per_second,
             "latency_ns": { "p50": self.p50_nanos, "p999": self.p999_nanos, "max": self.max_nanos },
+            "cores": self.cores,
+            "load_cores": self.load_cores,
             "memory_bytes": self.memory_bytes,
             "entries": self.entries,
             "pending": self.pending,
@@ -44,10 +50,12 @@ impl Minute {
 
 impl Display for Minute {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let memory = self.memory_bytes.map_or_else(|| "-".to_owned(), mebibytes);
+        let unknown = || "-".to_owned();
+        let memory = self.memory_bytes.map_or_else(unknown, mebibytes);
+        let cores = self.cores.map_or_else(unknown, short);
         write!(
             f,
-            "{} requests/s  p50 {} µs  p99.9 {} µs ({}×)  resident {memory} MiB  {} entries, {} pending",
+            "{} requests/s  p50 {} µs  p99.9 {} µs ({}×)  {cores} cores  resident {memory} MiB  {} entries, {} pending",
             short(self.requests_per_second),
             micros(self.p50_nanos),
             micros(self.p999_nanos),
@@ -157,6 +165,8 @@ mod tests {
             p50_nanos: 100_000,
             p999_nanos,
             max_nanos: 5_000_000,
+            cores: Some(0.8),
+            load_cores: None,
             memory_bytes: Some(mebibytes << 20),
             entries: 100_000,
             pending: 40,
@@ -201,7 +211,7 @@ mod tests {
     fn a_minute_is_a_line() {
         assert_eq!(
             minute(500_000, 40).to_string(),
-            "100 k requests/s  p50 100 µs  p99.9 500 µs (5.00×)  resident 40.0 MiB  100000 entries, 40 pending"
+            "100 k requests/s  p50 100 µs  p99.9 500 µs (5.00×)  0.80 cores  resident 40.0 MiB  100000 entries, 40 pending"
         );
     }
 }

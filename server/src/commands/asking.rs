@@ -1,6 +1,7 @@
 //! `ASKING`
 //!
-//! Always an error: without a cluster nobody is sent elsewhere.
+//! Lets the next command, or the whole of the transaction that it begins, use keys of a slot that is on its way to this
+//! node. Without a cluster nobody is sent elsewhere, and it is an error.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -25,6 +26,15 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::of(run)
 };
 
-fn run(_: &mut Call<'_>, _: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    Err(ServerError::NoCluster.into())
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if call.state.cluster.is_none() {
+        return Err(ServerError::NoCluster.into());
+    }
+    call.client().asking = true;
+    reply.ok();
+    Ok(Flow::Done)
 }

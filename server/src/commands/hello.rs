@@ -154,9 +154,11 @@ fn introduce(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     reply.bulk(b"id");
     reply.unsigned(call.id.number);
     reply.bulk(b"mode");
-    reply.bulk(b"standalone");
+    let mode = call.state.cluster.is_some();
+    reply.bulk(if mode { b"cluster" } else { b"standalone" });
     reply.bulk(b"role");
-    reply.bulk(b"master");
+    let is_replica = call.state.is_on_replica(call.id);
+    reply.bulk(if is_replica { b"replica" } else { b"master" });
     reply.bulk(b"modules");
     module::write_list(compat, reply);
     if let Some(zone) = zone {

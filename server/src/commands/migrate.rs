@@ -116,7 +116,12 @@ fn restore(call: &mut Call<'_>, key: &[u8], replaces: bool) -> Option<Vec<u8>> {
     let deadline = call.store().stored_at(db, key)?.deadline;
     let ttl_ms = deadline.map_or(0, |at| at.0.saturating_sub(now.0).max(1));
     let ttl = ttl_ms.to_string();
-    let mut words = vec![&b"RESTORE"[..], key, ttl.as_bytes(), &payload];
+    // In a cluster the key goes where its slot is still on its way to.
+    let name = match call.state.cluster {
+        Some(_) => &b"RESTORE-ASKING"[..],
+        None => b"RESTORE",
+    };
+    let mut words = vec![name, key, ttl.as_bytes(), &payload];
     if replaces {
         words.push(b"REPLACE");
     }

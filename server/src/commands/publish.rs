@@ -6,6 +6,7 @@
 //! Behaviour worth knowing:
 //! - Who listens by several patterns gets the message for each, after the channel's own.
 //! - No pattern matches a channel of a shard.
+//! - In a cluster, `PUBLISH` reaches the clients of all nodes and counts those of its own.
 //! - A publisher that listens itself gets the reply first and then the message.
 
 use tailrace_protocol::ReplyWriter;
@@ -58,7 +59,7 @@ fn publish(
     let channel = args.bytes()?;
     let message = args.bytes()?;
 
-    let receivers = call.state.publish(channel, message);
+    let receivers = call.state.publish_to_all(channel, message);
 
     reply.unsigned(receivers);
     Ok(Flow::Done)

@@ -61,7 +61,8 @@ fn switch(
     readonly: bool,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if call.store().settings().compat == Compat::Redis {
+    let is_alone = call.state.cluster.is_none();
+    if is_alone && call.store().settings().compat == Compat::Redis {
         return Err(ServerError::NoCluster.into());
     }
     call.client().readonly = readonly;

@@ -56,6 +56,7 @@ fn run(
     client.import_source = false;
     client.no_evict = false;
     client.readonly = false;
+    client.asking = false;
     if client.reply_mode == ReplyMode::Off {
         client.reply_mode = ReplyMode::On;
     }

@@ -27,7 +27,20 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::of(run)
 };
 
-fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+fn run(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    if let Some(primary) = call.state.primary_endpoint(call.id) {
+        reply.array(5);
+        reply.bulk(b"slave");
+        reply.bulk(primary.ip.as_bytes());
+        reply.unsigned(primary.port.into());
+        reply.bulk(b"connected");
+        reply.integer(1);
+        return Ok(Flow::Done);
+    }
     reply.array(3);
     reply.bulk(b"master");
     // Nothing was ever replicated.

@@ -19,6 +19,7 @@ use crate::args::Args;
 use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::KeyspaceError;
 use crate::spec::Acl;
@@ -70,18 +71,41 @@ fn run(
 }
 
 /// Which keys to show, and how many to look at.
-struct Filter<'a> {
-    pattern: Option<&'a [u8]>,
+pub(super) struct Filter<'a> {
+    pub(super) pattern: Option<&'a [u8]>,
     type_name: Option<&'a [u8]>,
-    count: usize,
+    pub(super) count: usize,
+    /// The only slot to look at, where that may be asked for.
+    pub(super) slot: Option<u16>,
 }
 
+/// Reads the number of a slot.
+type ParseSlot = fn(&[u8]) -> Result<u16, ClusterError>;
+
 impl<'a> Filter<'a> {
-    fn parse(mut args: Args<'a>, compat: Compat) -> Result<Self, CommandError> {
+    fn parse(args: Args<'a>, compat: Compat) -> Result<Self, CommandError> {
+        Self::parse_any(args, compat, None)
+    }
+
+    /// As [`Self::parse`], with `SLOT` as one more option.
+    pub(super) fn parse_with_slot(
+        args: Args<'a>,
+        compat: Compat,
+        parse_slot: ParseSlot,
+    ) -> Result<Self, CommandError> {
+        Self::parse_any(args, compat, Some(parse_slot))
+    }
+
+    fn parse_any(
+        mut args: Args<'a>,
+        compat: Compat,
+        parse_slot: Option<ParseSlot>,
+    ) -> Result<Self, CommandError> {
         let mut filter = Self {
             pattern: None,
             type_name: None,
             count: COUNT_DEFAULT,
+            slot: None,
         };
         while !args.is_empty() {
             if args.keyword_with("count", 1) {
@@ -101,6 +125,13 @@ impl<'a> Filter<'a> {
                 return Err(KeyspaceError::NoValuesOutsideHscan.into());
             } else if args.keyword("noscores") {
                 return Err(KeyspaceError::NoScoresOutsideZscan.into());
+            } else if let Some(parse_slot) = parse_slot
+                && args.keyword_with("slot", 1)
+            {
+                if filter.slot.is_some() {
+                    return Err(ClusterError::SlotTwice.into());
+                }
+                filter.slot = Some(parse_slot(args.bytes()?)?);
             } else {
                 return Err(CommandError::Syntax);
             }
@@ -108,7 +139,7 @@ impl<'a> Filter<'a> {
         Ok(filter)
     }
 
-    fn admits(&self, key: &[u8], value: &Value) -> bool {
+    pub(super) fn admits(&self, key: &[u8], value: &Value) -> bool {
         let is_of_type = |name: &[u8]| is_word(name, value.kind().name());
         self.type_name.is_none_or(is_of_type)
             && self

@@ -39,7 +39,7 @@ pub(super) const SPEC: Spec = Spec {
 
 fn run(call: &mut Call<'_>, args: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     let options = Options::parse(args)?;
-    if options.failover {
+    if options.failover && call.state.cluster.is_none() {
         return Err(ServerError::FailoverOutsideCluster.into());
     }
     if options.abort {

@@ -3,6 +3,7 @@
 //! Swaps two databases: every client sees the other one's keys under the number it selected.
 //!
 //! Behaviour worth knowing:
+//! - A node of a cluster refuses it.
 //! - Blocked readers stay with the number of their database, and are served by what came there.
 
 use tailrace_protocol::ReplyWriter;
@@ -11,6 +12,7 @@ use super::db_args;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::KeyspaceError;
 use crate::serve;
@@ -37,6 +39,9 @@ fn run(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
+    if call.state.cluster.is_some() {
+        return Err(ClusterError::SwapDb.into());
+    }
     let one = db_args::number(args.bytes()?, KeyspaceError::FirstDbIndex)?;
     let other = db_args::number(args.bytes()?, KeyspaceError::SecondDbIndex)?;
     let one = db_args::existing(one, call.store())?;

@@ -117,7 +117,27 @@ impl Loader {
             }
         }
         self.config.on_values_changed();
+        self.imply();
         Ok(self.config)
+    }
+
+    /// What follows from what was said: several nodes are a cluster, and each can use a core.
+    fn imply(&mut self) {
+        let cluster = &self.config.settings.cluster;
+        let nodes = cluster.nodes;
+        if nodes == 1 && cluster.replicas == 0 && cluster.topology.is_empty() {
+            return;
+        }
+        self.config.assign("cluster-enabled", Value::YesNo(true));
+        let threads = self.config.table.find(b"threads");
+        let is_chosen =
+            threads.is_some_and(|threads| self.assigned.iter().any(|(row, _)| *row == threads.row));
+        if !is_chosen {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let threads = i64::try_from(nodes.min(cores)).unwrap_or(1);
+            self.config.assign("threads", Value::Integer(threads));
+        }
+        self.config.on_values_changed();
     }
 
     fn assign(&mut self, name: Name, words: &[&[u8]], origin: &Origin) -> Result<(), ConfigError> {

@@ -42,6 +42,8 @@ pub use self::limits::OutputLimits;
 pub(crate) use self::load::Loader;
 pub use self::set::Changed;
 pub use self::set::SetError;
+pub use self::settings::ClusterSettings;
+pub use self::settings::EndpointKind;
 pub use self::settings::LogLevel;
 pub use self::settings::ParentSettings;
 pub use self::settings::Settings;
@@ -151,6 +153,20 @@ impl Config {
             self.assign("pidfile", Value::Text(path.as_bytes().into()));
             self.on_values_changed();
         }
+    }
+
+    /// The configuration of one of several nodes of a process, which listens on its own port.
+    ///
+    /// What there is once, such as a Unix socket, is for the first of them.
+    pub(crate) fn of_node(&self, port: u16, is_first: bool) -> Self {
+        let mut config = self.clone();
+        config.assign("port", Value::Integer(port.into()));
+        if !is_first {
+            config.assign("listen-fd", Value::Integer(-1));
+            config.assign("unixsocket", Value::Text(Box::default()));
+        }
+        config.on_values_changed();
+        config
     }
 
     fn assign(&mut self, name: &str, value: Value) {

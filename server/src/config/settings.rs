@@ -94,6 +94,10 @@ pub struct Settings {
     pub dir: String,
     /// How many threads serve sockets.
     pub threads: usize,
+    /// Whether this is part of a cluster.
+    pub cluster_enabled: bool,
+    /// Being part of a cluster.
+    pub cluster: ClusterSettings,
     /// Whether a test holds the server, by TESTDOUBLE.
     pub testdouble: bool,
     /// How the clock of a test double goes at first.
@@ -110,6 +114,81 @@ pub struct Settings {
     pub rdb_versions: Versions,
     /// Whether clients are told that this is Redis.
     pub extended_redis_compatibility: bool,
+}
+
+/// What only matters in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterSettings {
+    /// How many primaries this process has.
+    pub nodes: usize,
+    /// How many replicas each of them has.
+    pub replicas: usize,
+    /// The file that describes a cluster of several processes; empty if there is none.
+    pub topology: String,
+    /// How many databases each node has.
+    pub databases: usize,
+    /// The port of the bus that is shown; 0 if it follows from the other one.
+    pub bus_port: u16,
+    /// The host that clients are sent to; empty if it is the one that they reached.
+    pub announced_host: String,
+    /// The port that clients are sent to; 0 if it is the one that is listened on. The next nodes have the next ones.
+    pub announced_port: u16,
+    /// The port of the bus that is shown; 0 if it follows from the other one.
+    pub announced_bus_port: u16,
+    /// The name of the host that clients are told.
+    pub announced_host_name: String,
+    /// The host that clients of IPv4 are sent to, if it is another.
+    pub announced_ipv4: String,
+    /// The host that clients of IPv6 are sent to, if it is another.
+    pub announced_ipv6: String,
+    /// The port that clients are sent to, if it is another.
+    pub announced_client_port: u16,
+    /// By what clients are told to find a node.
+    pub endpoint: EndpointKind,
+    /// Whether all is refused while a slot is served by nobody.
+    pub must_be_covered: bool,
+    /// Whether reads are served all the same.
+    pub allows_reads_when_down: bool,
+    /// Whether messages of shards are served all the same.
+    pub allows_shard_messages_when_down: bool,
+}
+
+/// By what clients are told to find a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// Its address.
+    Ip,
+    /// The name of its host.
+    HostName,
+    /// What they know already.
+    Unknown,
+}
+
+impl ClusterSettings {
+    fn read(read: &Reader<'_>) -> Self {
+        Self {
+            nodes: read.number("nodes"),
+            replicas: read.number("replicas"),
+            topology: read.path("cluster-topology"),
+            databases: read.number("cluster-databases"),
+            bus_port: read.number("cluster-port"),
+            announced_host: read.path("cluster-announce-ip"),
+            announced_port: read.number("cluster-announce-port"),
+            announced_bus_port: read.number("cluster-announce-bus-port"),
+            announced_host_name: read.path("cluster-announce-hostname"),
+            announced_ipv4: read.path("cluster-announce-client-ipv4"),
+            announced_ipv6: read.path("cluster-announce-client-ipv6"),
+            announced_client_port: read.number("cluster-announce-client-port"),
+            endpoint: match read.word("cluster-preferred-endpoint-type") {
+                "ip" => EndpointKind::Ip,
+                "hostname" => EndpointKind::HostName,
+                _ => EndpointKind::Unknown,
+            },
+            must_be_covered: read.flag("cluster-require-full-coverage"),
+            allows_reads_when_down: read.flag("cluster-allow-reads-when-down"),
+            allows_shard_messages_when_down: read.flag("cluster-allow-pubsubshard-when-down"),
+        }
+    }
 }
 
 /// What the parent of the process wants.
@@ -220,6 +299,8 @@ impl Settings {
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
+            cluster_enabled: read.flag("cluster-enabled"),
+            cluster: ClusterSettings::read(&read),
             testdouble: read.flag("testdouble"),
             clock: read.start_clock("clock"),
             seed: read.threshold("seed"),

@@ -6,6 +6,7 @@
 //! those that are always the same, `wire` those that repeat something.
 
 mod client;
+mod cluster;
 mod keyspace;
 mod migrate;
 mod script;
@@ -19,6 +20,7 @@ use tailrace_protocol::Request;
 use tailrace_storage::WrongType;
 
 pub use client::ClientError;
+pub use cluster::ClusterError;
 pub use keyspace::KeyspaceError;
 pub use migrate::MigrateError;
 pub use script::ScriptError;
@@ -95,6 +97,8 @@ pub enum CommandError {
     Script(ScriptError),
     /// From the commands on the server.
     Server(ServerError),
+    /// From nodes of a cluster.
+    Cluster(ClusterError),
     /// From the test double: what is wrong, without the first word.
     Double(String),
 }
@@ -152,6 +156,7 @@ impl CommandError {
             Self::Tracking(error) => error.wire(),
             Self::Script(error) => error.wire(),
             Self::Server(error) => error.wire(),
+            Self::Cluster(error) => error.wire(),
             Self::Double(reason) => format!("ERR {reason}").into(),
             fixed => fixed.fixed_text().into(),
         }
@@ -184,6 +189,7 @@ impl CommandError {
             | Self::Tracking(_)
             | Self::Script(_)
             | Self::Server(_)
+            | Self::Cluster(_)
             | Self::Double(_) => unreachable!("these name something"),
         }
     }
@@ -242,6 +248,12 @@ impl From<ScriptError> for CommandError {
 impl From<ServerError> for CommandError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
+    }
+}
+
+impl From<ClusterError> for CommandError {
+    fn from(error: ClusterError) -> Self {
+        Self::Cluster(error)
     }
 }
 

@@ -270,7 +270,7 @@ impl Run {
         version: Version,
         out: &mut Vec<u8>,
     ) -> Result<(), ErrorReply> {
-        let spec = self.rules.admit(state, self.has_written, request);
+        let spec = self.rules.admit(state, self.id, self.has_written, request);
         let spec = spec.map_err(|(spec, text)| {
             state.stats.on_refused_in_script(spec, &text);
             ErrorReply {

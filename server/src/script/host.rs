@@ -160,7 +160,7 @@ fn add_random(lua: &Lua, host: &Table, random: &Arc<Random>) -> Result<()> {
     add(lua, host, "random", move |lua, args| {
         let args = Arguments::new(lua, "random", &args);
         let value = source.next();
-        let int = |index: usize| args.integer(index).map(as_int);
+        let int = |index: usize| args.integer(index).map(numbers::as_int);
         match args.len() {
             0 => Ok(value),
             1 => {
@@ -184,15 +184,9 @@ fn add_random(lua: &Lua, host: &Table, random: &Arc<Random>) -> Result<()> {
     let source = Arc::clone(random);
     add(lua, host, "randomseed", move |lua, args| {
         let args = Arguments::new(lua, "randomseed", &args);
-        source.seed(as_int(args.integer(1)?).cast_unsigned());
+        source.seed(numbers::as_int(args.integer(1)?).cast_unsigned());
         Ok(())
     })
-}
-
-/// A number as an `int` of C.
-#[expect(clippy::cast_possible_truncation, reason = "C does the same")]
-fn as_int(number: i64) -> i32 {
-    number as i32
 }
 
 /// The table `server`.

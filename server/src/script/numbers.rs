@@ -64,6 +64,17 @@ pub(super) fn truncated(value: f64) -> i64 {
     }
 }
 
+/// An integer as an `int` of C.
+#[expect(clippy::cast_possible_truncation, reason = "C does the same")]
+pub(super) fn as_int(number: i64) -> i32 {
+    number as i32
+}
+
+/// As [`truncated`], to an `int`.
+pub(super) fn truncated_to_int(value: f64) -> i32 {
+    i32::try_from(truncated(value)).unwrap_or(i32::MIN)
+}
+
 /// As [`truncated`], to an unsigned integer. What is larger than signed ones can be wraps around once.
 #[expect(
     clippy::cast_possible_truncation,
@@ -114,6 +125,7 @@ impl Random {
 mod tests {
     use super::append_general;
     use super::truncated;
+    use super::truncated_to_int;
 
     fn general(value: f64, precision: usize) -> String {
         let mut out = Vec::new();
@@ -140,5 +152,7 @@ mod tests {
         assert_eq!(truncated(-3.9), -3);
         assert_eq!(truncated(1e19), i64::MIN);
         assert_eq!(truncated(f64::NAN), i64::MIN);
+        assert_eq!(truncated_to_int(2_147_483_647.5), i32::MAX);
+        assert_eq!(truncated_to_int(2_147_483_648.0), i32::MIN);
     }
 }

@@ -311,10 +311,13 @@ fn get_integer(bytes: &[u8], is_signed: bool, is_little: bool) -> f64 {
     if !is_signed {
         return value as f64;
     }
-    // More than eight bytes leave their last eight.
-    let unused = 64 - u32::try_from(bytes.len().min(8) * 8).unwrap_or(64);
-    let signed = value.checked_shl(unused).map_or(0, u64::cast_signed);
-    (signed >> unused.min(63)) as f64
+    // Where the sign is, modulo the 64 bits that there are: of more than eight bytes one of the lower is
+    // taken for it, as on x86-64.
+    let at = u32::try_from(bytes.len() * 8 + 63).unwrap_or_default();
+    let above = u64::MAX.wrapping_shl(at);
+    let is_negative = value & above != 0;
+    let signed = if is_negative { value | above } else { value };
+    signed.cast_signed() as f64
 }
 
 /// An integer has at most so many bytes.

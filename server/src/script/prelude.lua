@@ -33,9 +33,17 @@ local function caught(err)
     return err
 end
 
-local function expect_table(index, name, value)
-    if type(value) ~= 'table' then
-        host.bad_argument(index, name, 'table expected, got ' .. type(value))
+-- Raises that the first of the arguments is of another type than it should be.
+local function unexpected(name, wanted, ...)
+    local found = select('#', ...) == 0 and 'no value' or type((...))
+    host.bad_argument(1, name, wanted .. ' expected, got ' .. found)
+end
+
+-- Insists on arguments from the second on, which may be nil.
+local function expect_count(count, name, ...)
+    local found = select('#', ...)
+    if found < count then
+        host.bad_argument(found + 1, name, 'value expected')
     end
 end
 
@@ -64,10 +72,17 @@ local function settle_as_is(ok, ...)
 end
 
 function pcall(...)
+    if select('#', ...) == 0 then
+        return false, 'attempt to call a boolean value'
+    end
     return settle(raw_pcall(...))
 end
 
-function xpcall(f, handler)
+function xpcall(...)
+    if select('#', ...) < 2 then
+        host.bad_argument(2, 'xpcall', 'value expected')
+    end
+    local f, handler = ...
     return settle_as_is(raw_xpcall(f, function(err)
         -- Nothing looks after a handler while one that looked has raised an error.
         if host.is_killed() then
@@ -78,6 +93,9 @@ function xpcall(f, handler)
 end
 
 function coroutine.resume(...)
+    if type((...)) ~= 'thread' then
+        host.bad_argument(1, 'resume', 'coroutine expected')
+    end
     return settle_as_is(raw_resume(...))
 end
 
@@ -89,18 +107,20 @@ local function compile(code, name)
     return raw_loadstring(code, name)
 end
 
-function loadstring(code, name)
+function loadstring(...)
+    local code, name = ...
     if type(code) == 'number' then
         code = tostring(code)
     elseif type(code) ~= 'string' then
-        host.bad_argument(1, 'loadstring', 'string expected, got ' .. type(code))
+        unexpected('loadstring', 'string', ...)
     end
     return compile(code, name or code)
 end
 
-function load(read, name)
+function load(...)
+    local read, name = ...
     if type(read) ~= 'function' then
-        host.bad_argument(1, 'load', 'function expected, got ' .. type(read))
+        unexpected('load', 'function', ...)
     end
     local pieces = {}
     while true do
@@ -126,12 +146,15 @@ function getmetatable(value)
     return shown[meta] or meta
 end
 
-function setmetatable(value, meta)
-    expect_table(1, 'setmetatable', value)
+function setmetatable(...)
+    local value, meta = ...
+    if type(value) ~= 'table' then
+        unexpected('setmetatable', 'table', ...)
+    end
     if behind[value] then
         host.refuse_plainly()
     end
-    if meta ~= nil and type(meta) ~= 'table' then
+    if type(meta) ~= 'table' and (meta ~= nil or select('#', ...) < 2) then
         host.bad_argument(2, 'setmetatable', 'nil or table expected')
     end
     if raw_getmetatable(value) ~= nil and not raw_pcall(raw_setmetatable, value, meta) then
@@ -140,28 +163,42 @@ function setmetatable(value, meta)
     return raw_setmetatable(value, behind[meta] or meta)
 end
 
-local function shown_next(value, key)
-    expect_table(1, 'next', value)
+local function shown_next(...)
+    local value, key = ...
+    if type(value) ~= 'table' then
+        unexpected('next', 'table', ...)
+    end
     return next(behind[value] or value, key)
 end
 
 _G.next = shown_next
 
-function _G.pairs(value)
+function _G.pairs(...)
+    local value = ...
     if behind[value] then
         return shown_next, value, nil
     end
-    expect_table(1, 'pairs', value)
+    if type(value) ~= 'table' then
+        unexpected('pairs', 'table', ...)
+    end
     return next, value, nil
 end
 
-function _G.rawget(value, key)
-    expect_table(1, 'rawget', value)
+function _G.rawget(...)
+    local value, key = ...
+    if type(value) ~= 'table' then
+        unexpected('rawget', 'table', ...)
+    end
+    expect_count(2, 'rawget', ...)
     return rawget(behind[value] or value, key)
 end
 
-function _G.rawset(value, key, to)
-    expect_table(1, 'rawset', value)
+function _G.rawset(...)
+    local value, key, to = ...
+    if type(value) ~= 'table' then
+        unexpected('rawset', 'table', ...)
+    end
+    expect_count(3, 'rawset', ...)
     if behind[value] then
         host.refuse_plainly()
     end

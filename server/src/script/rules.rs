@@ -5,8 +5,10 @@ use tailrace_storage::Compat;
 
 use super::run::Job;
 use crate::call::Call;
+use crate::client::ClientId;
 use crate::command_table::Lookup;
 use crate::dispatch;
+use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::ScriptError;
 use crate::spec::Flags;
@@ -27,17 +29,24 @@ pub(super) type Refused = (Option<&'static Spec>, Vec<u8>);
 
 impl Rules {
     /// Checks whether the script may run at all.
-    pub(super) fn of(call: &Call<'_>, job: &Job<'_>) -> Result<Self, ScriptError> {
+    pub(super) fn of(call: &Call<'_>, job: &Job<'_>) -> Result<Self, CommandError> {
         let script = call.state.scripts.cache.get(job.slot);
         let flags = script.ok_or(ScriptError::NoScript)?.flags;
+        if let Some(cluster) = &call.state.cluster {
+            if flags.no_cluster && !flags.says_nothing {
+                return Err(ClusterError::ScriptNoCluster.into());
+            }
+            let is_free = flags.says_nothing || flags.allow_cross_slot;
+            cluster.begin_script(is_free, job.keys);
+        }
         let limit = call.state.config.settings().maxmemory_bytes;
         let is_full = limit > 0 && call.state.store.bytes() as u64 > limit;
         if !flags.says_nothing && !flags.no_writes {
             if job.is_read_only {
-                return Err(ScriptError::WritesUnderReadOnly);
+                return Err(ScriptError::WritesUnderReadOnly.into());
             }
             if is_full && !flags.allow_oom {
-                return Err(ScriptError::OutOfMemory);
+                return Err(ScriptError::OutOfMemory.into());
             }
         }
         Ok(Self {
@@ -51,6 +60,7 @@ impl Rules {
     pub(super) fn admit(
         self,
         state: &State,
+        id: ClientId,
         has_written: bool,
         request: Request<'_>,
     ) -> Result<&'static Spec, Refused> {
@@ -80,6 +90,10 @@ impl Rules {
         let may_write = spec.flags.has(Flags::WRITE | Flags::MAY_REPLICATE);
         if self.is_read_only && may_write {
             return refused(READ_ONLY.into());
+        }
+        if state.cluster.is_some() {
+            let routed = state.route_in_script(id, spec, request);
+            routed.map_err(|error| (Some(spec), CommandError::from(error).wire()))?;
         }
         Ok(spec)
     }

@@ -67,7 +67,7 @@ pub(crate) fn run(
         // The end of the server ended the script, too, and as in the reference nothing more is said.
         client.link.kill();
     }
-    keep(call.state, interpreter, &done, &errors);
+    keep(call.state, interpreter, &done);
     call.state.scripts.cache.touch(job.slot);
     crate::panic::set_command(call.spec.name);
     count(call, &errors);
@@ -75,14 +75,10 @@ pub(crate) fn run(
 }
 
 /// Keeps the interpreter for the next run, if it is as it was before.
-fn keep(
-    state: &mut State,
-    interpreter: Box<Interpreter>,
-    done: &Result<(), ScriptError>,
-    errors: &[ErrorReply],
-) {
+fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), ScriptError>) {
     let used = interpreter.lua.used_memory();
-    if done.is_err() || used > COLLECT_ABOVE_BYTES || ran_out_of_memory(errors) {
+    let is_much = used > interpreter.shared.memory_bytes_max / COLLECT_ABOVE_PART;
+    if done.is_err() || is_much {
         // Should this fail, the next script starts in a new one.
         let _ = interpreter.collect();
     }
@@ -91,13 +87,6 @@ fn keep(
     } else {
         state.scripts.flush();
     }
-}
-
-/// Whether a script failed because it took all memory that it may take.
-fn ran_out_of_memory(errors: &[ErrorReply]) -> bool {
-    errors
-        .iter()
-        .any(|error| error.text.ends_with(b"not enough memory"))
 }
 
 /// Counts the errors in a reply. Each error of a command counts as one of the script's, and all that
@@ -186,5 +175,5 @@ fn as_text(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Garbage of more than that is not left lying until the next script.
-const COLLECT_ABOVE_BYTES: usize = 64 * 1_024 * 1_024;
+/// Garbage of more than this part of what scripts may take is not left lying until the next script.
+const COLLECT_ABOVE_PART: usize = 16;

@@ -11,6 +11,10 @@ pub(crate) struct ScriptFlags {
     pub(crate) no_writes: bool,
     /// It runs although memory is used up.
     pub(crate) allow_oom: bool,
+    /// It does not run in a cluster.
+    pub(crate) no_cluster: bool,
+    /// In a cluster it uses keys of several slots.
+    pub(crate) allow_cross_slot: bool,
 }
 
 /// A script's flags, its engine, and the text that is left for that.
@@ -58,8 +62,10 @@ pub(super) fn parse(script: &[u8]) -> Result<Header<'_>, Vec<u8>> {
             match name {
                 b"no-writes" => flags.no_writes = true,
                 b"allow-oom" => flags.allow_oom = true,
-                // There is no replica with stale data and no cluster for which they would matter.
-                b"allow-stale" | b"no-cluster" | b"allow-cross-slot-keys" => {}
+                b"no-cluster" => flags.no_cluster = true,
+                b"allow-cross-slot-keys" => flags.allow_cross_slot = true,
+                // There is no replica with stale data for which it would matter.
+                b"allow-stale" => {}
                 _ => return Err([b"Unexpected flag in script shebang: ", name].concat()),
             }
         }

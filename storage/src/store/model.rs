@@ -8,6 +8,7 @@ use super::*;
 use crate::expire::{ExpireCondition, ExpireOutcome};
 use crate::id::IdRequest;
 use crate::integer::Digits;
+use crate::slot::key_slot;
 use crate::time::Millis;
 
 const DATABASES: usize = 2;
@@ -27,6 +28,7 @@ enum Op {
     Move(Place),
     Swap,
     Flush(usize),
+    RemoveSlot(u8),
     ExpireAt(Place, u64),
     Persist(Place),
     Advance(u64),
@@ -72,6 +74,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => place().prop_map(Op::Move),
         1 => Just(Op::Swap),
         1 => (0..DATABASES).prop_map(Op::Flush),
+        1 => (0..KEYS).prop_map(Op::RemoveSlot),
         2 => (place(), deadline()).prop_map(|(at, deadline)| Op::ExpireAt(at, deadline)),
         1 => place().prop_map(Op::Persist),
         2 => (0..9_u64).prop_map(Op::Advance),
@@ -127,8 +130,9 @@ impl Model {
     }
 }
 
+/// The keys lie in two hash slots.
 fn key(number: u8) -> Vec<u8> {
-    vec![b'k', number]
+    vec![b'{', number % 2, b'}', number]
 }
 
 /// What the store holds, without leaving a trace.
@@ -145,7 +149,7 @@ fn contents(store: &Store) -> BTreeMap<Place, Held> {
             let keyspace = &store.keyspaces[db];
             let at = keyspace.find(key).unwrap();
             let deadline = keyspace.record(at).deadline().map(|deadline| deadline.0);
-            contents.insert((db, key[1]), (content, deadline));
+            contents.insert((db, key[3]), (content, deadline));
         }
     }
     contents
@@ -277,6 +281,10 @@ fn apply_to_keys(store: &mut Store, model: &mut Model, op: &Op) {
             drop(store.flush_db(db));
             model.held.retain(|at, _| at.0 != db);
         }
+        Op::RemoveSlot(number) => {
+            store.remove_slot(key_slot(&key(number)), Event::Del);
+            model.held.retain(|at, _| at.1 % 2 != number % 2);
+        }
         _ => apply_to_time(store, model, op),
     }
 }
@@ -323,7 +331,7 @@ fn changed(store: &mut Store) -> BTreeSet<Place> {
     let mut changes = Vec::new();
     store.take_changes(&mut changes);
     let breaking = changes.iter().filter(|change| change.event.breaks_watch());
-    breaking.map(|change| (change.db, change.key[1])).collect()
+    breaking.map(|change| (change.db, change.key[3])).collect()
 }
 
 /// The keys that do not hold the same before and after.
@@ -339,6 +347,7 @@ proptest! {
     #[test]
     fn the_store_is_a_map(ops in prop::collection::vec(op(), 0..80)) {
         let mut store = Store::new(DATABASES, 1, Settings::default());
+        store.find_by_slot();
         let mut model = Model::default();
         for db in 0..DATABASES {
             (0..KEYS).for_each(|number| store.observe(db, &key(number)));

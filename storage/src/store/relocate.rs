@@ -137,7 +137,8 @@ impl Store {
                 self.changes.record(db, &key, Event::Flushed);
             }
         }
-        let taken = mem::take(&mut self.keyspaces[db]);
+        let empty = self.keyspaces[db].empty_like();
+        let taken = mem::replace(&mut self.keyspaces[db], empty);
         self.changes.count_more(taken.len() as u64);
         taken
     }

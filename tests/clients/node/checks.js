@@ -5,8 +5,12 @@ const assert = require("node:assert/strict");
 const crypto = require("node:crypto");
 const { isDeepStrictEqual } = require("node:util");
 
-/** A key that no other run uses, so that runs do not meet on a server that they share. */
+/**
+ * A key that no other run uses, so that runs do not meet on a server that they share. In a cluster it is
+ * given, together with the address of the node that has it.
+ */
 exports.unusedKey = (client) =>
+  process.env.CLIENTS_KEY ??
   `clients:${client}:${process.pid}:${crypto.randomBytes(4).toString("hex")}`;
 
 /** Reads the number of waiting clients from the text of INFO. */

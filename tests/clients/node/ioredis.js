@@ -1,4 +1,6 @@
-// A worker's life cycle with ioredis and its fork iovalkey: MODULE HOST:PORT PROTOCOL default|explicit.
+// A worker's life cycle with ioredis and its fork iovalkey: MODULE HOST:PORT PROTOCOL CHOICE.
+//
+// CHOICE is default, explicit or cluster.
 "use strict";
 
 const assert = require("node:assert/strict");
@@ -12,8 +14,8 @@ const key = unusedKey(name);
 
 main(async () => {
   const db = connect();
-  const other = connect();
-  assert.match(await db.client("INFO"), new RegExp(` resp=${protocol} `));
+  const other = connectToNode();
+  assert.match(await other.client("INFO"), new RegExp(` resp=${protocol} `));
 
   const ids = await joinAndAdd(db);
   await readAndAcknowledge(db, ids);
@@ -32,10 +34,26 @@ main(async () => {
 });
 
 function connect() {
-  const [host, port] = address.split(":");
-  const options = { host, port: Number(port) };
+  return opened(choice === "cluster" ? new Redis.Cluster([node(address)]) : client(address));
+}
+
+/** The one that looks on and wakes the other, at the node that has the key. */
+function connectToNode() {
+  return opened(client(process.env.CLIENTS_NODE ?? address));
+}
+
+function client(address) {
+  const options = node(address);
   if (choice === "explicit") options.protocol = Number(protocol);
-  const client = new Redis(options);
+  return new Redis(options);
+}
+
+function node(address) {
+  const [host, port] = address.split(":");
+  return { host, port: Number(port) };
+}
+
+function opened(client) {
   // The library tries for ever to connect again; here the first error ends the run.
   client.on("error", (error) => {
     console.error(error);

@@ -1,24 +1,24 @@
-// A worker's life cycle with node-redis: MODULE HOST:PORT PROTOCOL default|explicit.
+// A worker's life cycle with node-redis: MODULE HOST:PORT PROTOCOL default|explicit|cluster.
 "use strict";
 
 const assert = require("node:assert/strict");
 const { blockedClients, main, tallied, unusedKey, untilMore } = require("./checks.js");
 
 const [name, address, protocol, choice] = process.argv.slice(2);
-const { createClient } = require(name);
+const { createClient, createCluster } = require(name);
 
 const GROUP = "workers";
 const key = unusedKey(name);
 
 main(async () => {
   const db = await connect();
-  const other = await connect();
-  assert.match(await db.sendCommand(["CLIENT", "INFO"]), new RegExp(` resp=${protocol} `));
+  const other = await connectToNode();
+  assert.match(await other.sendCommand(["CLIENT", "INFO"]), new RegExp(` resp=${protocol} `));
 
   const ids = await joinAndAdd(db);
   await readAndAcknowledge(db, ids);
   await rereadAndClaim(db, ids);
-  await lookAround(db, ids);
+  await lookAround(db, other, ids);
 
   assert.equal(await db.xTrim(key, "MAXLEN", 10), 90);
   assert.equal(await db.xLen(key), 10);
@@ -31,10 +31,21 @@ main(async () => {
   await other.quit();
 });
 
-async function connect() {
-  const options = { url: `redis://${address}` };
-  if (choice === "explicit") options.RESP = Number(protocol);
-  const client = createClient(options);
+function connect() {
+  const url = `redis://${address}`;
+  return opened(choice === "cluster" ? createCluster({ rootNodes: [{ url }] }) : client(url));
+}
+
+/** The one that looks on and wakes the other, at the node that has the key. */
+function connectToNode() {
+  return opened(client(`redis://${process.env.CLIENTS_NODE ?? address}`));
+}
+
+function client(url) {
+  return createClient(choice === "explicit" ? { url, RESP: Number(protocol) } : { url });
+}
+
+async function opened(client) {
   // The library tries for ever to connect again; here the first error ends the run.
   client.on("error", (error) => {
     console.error(error);
@@ -85,7 +96,7 @@ async function rereadAndClaim(db, ids) {
   assert.deepEqual(await deliveries(db, ids), { 4: 2, 3: 8, 2: 30 });
 }
 
-async function lookAround(db, ids) {
+async function lookAround(db, other, ids) {
   const summary = await db.xPending(key, GROUP);
   assert.deepEqual([summary.pending, summary.firstId, summary.lastId], [40, ids[60], ids[99]]);
   const counts = pendingByConsumer(summary.consumers, "deliveriesCounter");
@@ -100,7 +111,7 @@ async function lookAround(db, ids) {
   const [group] = await db.xInfoGroups(key);
   assert.deepEqual([group.name, group.consumers, group.pending], [GROUP, 3, 40]);
   assert.equal(group["last-delivered-id"] ?? group.lastDeliveredId, ids[99]);
-  const facts = await rawGroup(db);
+  const facts = await rawGroup(other);
   assert.deepEqual([facts["entries-read"], facts.lag], [100, 0]);
 
   const consumers = await db.xInfoConsumers(key, GROUP);

@@ -11,7 +11,12 @@ def equal(actual, expected, what):
 
 
 def unused_key(client):
-    """A key that no other run uses, so that runs do not meet on a server that they share."""
+    """A key that no other run uses, so that runs do not meet on a server that they share.
+
+    In a cluster it is given, together with the address of the node that has it.
+    """
+    if "CLIENTS_KEY" in os.environ:
+        return os.environ["CLIENTS_KEY"]
     return f"clients:{client}:{os.getpid()}:{os.urandom(4).hex()}"
 
 

@@ -1,6 +1,7 @@
-"""A worker's life cycle with valkey-glide: HOST:PORT PROTOCOL default|explicit."""
+"""A worker's life cycle with valkey-glide: HOST:PORT PROTOCOL default|explicit|cluster."""
 
 import asyncio
+import os
 import sys
 
 import glide
@@ -13,8 +14,7 @@ from checks import unused_key
 GROUP = "workers"
 
 
-async def life_cycle(connect, protocol):
-    db, other = await connect(), await connect()
+async def life_cycle(db, other, protocol):
     key = unused_key("glide")
     info = (await db.custom_command(["CLIENT", "INFO"])).decode()
     equal(f" resp={protocol} " in info, True, f"speaks RESP{protocol}")
@@ -129,12 +129,24 @@ async def read(db, key, after, **options):
 
 async def main():
     address, protocol, choice = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    options = {"protocol": glide.ProtocolVersion[f"RESP{protocol}"]} if choice == "explicit" else {}
+    if choice == "cluster":
+        configuration = glide.GlideClusterClientConfiguration(addresses_of(address))
+        db = await glide.GlideClusterClient.create(configuration)
+        address = os.environ["CLIENTS_NODE"]
+    else:
+        db = await connect(address, options)
+    await life_cycle(db, await connect(address, options), protocol)
+
+
+async def connect(address, options):
+    configuration = glide.GlideClientConfiguration(addresses_of(address), **options)
+    return await glide.GlideClient.create(configuration)
+
+
+def addresses_of(address):
     host, port = address.rsplit(":", 1)
-    options = {"addresses": [glide.NodeAddress(host, int(port))]}
-    if choice == "explicit":
-        options["protocol"] = glide.ProtocolVersion[f"RESP{protocol}"]
-    configuration = glide.GlideClientConfiguration(**options)
-    await life_cycle(lambda: glide.GlideClient.create(configuration), protocol)
+    return [glide.NodeAddress(host, int(port))]
 
 
 asyncio.run(main())

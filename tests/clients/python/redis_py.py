@@ -2,7 +2,7 @@
 
 LIBRARY is redis or valkey, and MANNER is sync or asyncio. CHOICE is default, which leaves the client's
 options alone and checks that it speaks PROTOCOL by itself, or explicit, which asks for that protocol;
-that also changes the shape of some replies.
+that also changes the shape of some replies. With cluster, the client for clusters is used, by default.
 
 The life cycle is a generator that yields calls. It is written once; what drives it waits for their
 results in the manner of the client that made them.
@@ -12,6 +12,7 @@ import asyncio
 import concurrent.futures
 import importlib
 import inspect
+import os
 import sys
 
 from checks import LOOKS_MAX
@@ -21,9 +22,8 @@ from checks import unused_key
 GROUP = "workers"
 
 
-def life_cycle(connect, start, protocol):
-    """`connect` makes a client; `start` begins a call whose result is yielded for later."""
-    db, other = connect(), connect()
+def life_cycle(db, other, start, protocol):
+    """`start` begins a call whose result is yielded for later."""
     key = unused_key(LIBRARY)
     info = yield db.client_info()
     equal(int(info.get("resp", 2)), protocol, "protocol spoken")
@@ -145,9 +145,18 @@ def read_of(key, reply):
     return entries
 
 
-def drive(options):
+def clients(module, options, choice):
+    """The client that works, and the one that looks on and wakes it, at the node that has the key."""
+    if choice != "cluster":
+        return module.Redis(**options), module.Redis(**options)
+    host, port = os.environ["CLIENTS_NODE"].rsplit(":", 1)
+    other = module.Redis(host=host, port=int(port), decode_responses=True)
+    return module.RedisCluster(**options), other
+
+
+def drive(db, other):
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        steps = life_cycle(lambda: library.Redis(**options), threads.submit, PROTOCOL)
+        steps = life_cycle(db, other, threads.submit, PROTOCOL)
         step, argument = steps.send, None
         try:
             while True:
@@ -159,9 +168,9 @@ def drive(options):
             pass
 
 
-async def drive_async(options):
-    connect = lambda: library.asyncio.Redis(**options)  # noqa: E731
-    steps = life_cycle(connect, lambda call: asyncio.ensure_future(call()), PROTOCOL)
+async def drive_async(options, choice):
+    db, other = clients(library.asyncio, options, choice)
+    steps = life_cycle(db, other, lambda call: asyncio.ensure_future(call()), PROTOCOL)
     step, argument = steps.send, None
     while True:
         try:
@@ -185,6 +194,6 @@ if __name__ == "__main__":
     if choice == "explicit":
         options["protocol"] = PROTOCOL
     if manner == "sync":
-        drive(options)
+        drive(*clients(library, options, choice))
     else:
-        asyncio.run(drive_async(options))
+        asyncio.run(drive_async(options, choice))

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A worker's life cycle with redis-rb: HOST:PORT PROTOCOL. This version speaks RESP2 only.
+# A worker's life cycle with redis-rb: HOST:PORT PROTOCOL default|cluster. This version speaks RESP2 only.
 
 require "redis"
 require "securerandom"
@@ -16,15 +16,17 @@ def equal(actual, expected, what)
 end
 
 class LifeCycle
-  def initialize(address, protocol)
-    @url = "redis://#{address}"
+  # In a cluster the key is given, together with the address of the node that has it.
+  def initialize(address, protocol, choice)
+    url = "redis://#{address}"
     @protocol = protocol
-    @db = Redis.new(url: @url)
-    @key = "clients:redis-rb:#{Process.pid}:#{SecureRandom.hex(4)}"
+    @db = choice == "cluster" ? Redis.new(cluster: [url]) : Redis.new(url: url)
+    @other = Redis.new(url: choice == "cluster" ? "redis://#{ENV.fetch('CLIENTS_NODE')}" : url)
+    @key = ENV["CLIENTS_KEY"] || "clients:redis-rb:#{Process.pid}:#{SecureRandom.hex(4)}"
   end
 
   def run
-    info = @db.client(:info)
+    info = @other.client(:info)
     equal info[/ resp=(\d)/, 1], @protocol, "protocol spoken"
 
     join_and_add
@@ -40,6 +42,7 @@ class LifeCycle
     equal @db.xgroup(:destroy, @key, GROUP), 1, "XGROUP DESTROY"
     equal @db.del(@key), 1, "DEL"
     @db.close
+    @other.close
   end
 
   private
@@ -107,16 +110,14 @@ class LifeCycle
   def wait_in_vain_and_be_woken
     equal read(">", block: 10), [], "a wait in vain"
 
-    other = Redis.new(url: @url)
-    blocked = -> { other.info("clients")["blocked_clients"].to_i }
+    blocked = -> { @other.info("clients")["blocked_clients"].to_i }
     before = blocked.call
     waiting = Thread.new { read(">", count: 1, block: 5000) }
     looks = 0
     looks += 1 until blocked.call > before || looks == LOOKS_MAX
     equal looks < LOOKS_MAX, true, "the read waits"
-    woken = other.xadd(@key, { "n" => "woken" })
+    woken = @other.xadd(@key, { "n" => "woken" })
     equal waiting.value, [[woken, { "n" => "woken" }]], "the read that was woken"
-    other.close
   end
 
   # Reads as alice.

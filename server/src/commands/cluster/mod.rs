@@ -1,21 +1,31 @@
 //! `CLUSTER`: nodes and slots.
 //!
-//! This server is no part of a cluster. It tells the slot of a key; whatever else is asked, it says
-//! that there is no cluster, as the reference does without cluster mode, even for `HELP`.
+//! A server that is no part of a cluster tells the slot of a key; whatever else is asked, it says that there is no
+//! cluster, as the reference does, even for `HELP`.
 
+mod assign;
+mod epochs;
+mod help;
+mod info;
+mod keys;
 mod keyslot;
+mod members;
+mod migrations;
 mod nodes;
+mod seat;
+mod setslot;
+mod shards;
+mod slot_stats;
 mod slots;
 
-use tailrace_protocol::ReplyWriter;
-
-use crate::args::Args;
+pub(super) use self::info::text as info_text;
+use self::seat::Seat;
 use crate::call::Call;
-use crate::call::Flow;
+use crate::error::ClusterError;
 use crate::error::CommandError;
-use crate::error::ServerError;
 use crate::spec::Flags;
 use crate::spec::Group;
+use crate::spec::Handler;
 use crate::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
@@ -25,57 +35,78 @@ pub(super) const SPEC: Spec = Spec {
     ..Spec::container(
         "cluster",
         &[
+            &assign::ADDSLOTS,
+            &assign::ADDSLOTSRANGE,
+            &assign::DELSLOTS,
+            &assign::DELSLOTSRANGE,
+            &assign::FLUSHSLOTS,
+            &epochs::BUMPEPOCH,
+            &epochs::SAVECONFIG,
+            &epochs::SET_CONFIG_EPOCH,
+            &help::SPEC,
+            &info::SPEC,
+            &keys::COUNTKEYSINSLOT,
+            &keys::FLUSHSLOT,
+            &keys::GETKEYSINSLOT,
             &keyslot::SPEC,
-            &nodes::BUMPEPOCH,
+            &members::FAILOVER,
+            &members::FORGET,
+            &members::MEET,
+            &members::REPLICATE,
+            &members::RESET,
+            &migrations::CANCELSLOTMIGRATIONS,
+            &migrations::GETSLOTMIGRATIONS,
+            &migrations::MIGRATESLOTS,
+            &migrations::SYNCSLOTS,
             &nodes::COUNT_FAILURE_REPORTS,
-            &nodes::FAILOVER,
-            &nodes::FORGET,
-            &nodes::HELP,
-            &nodes::INFO,
             &nodes::LINKS,
-            &nodes::MEET,
             &nodes::MYID,
             &nodes::MYSHARDID,
             &nodes::NODES,
             &nodes::REPLICAS,
-            &nodes::REPLICATE,
-            &nodes::RESET,
-            &nodes::SAVECONFIG,
-            &nodes::SET_CONFIG_EPOCH,
-            &nodes::SHARDS,
             &nodes::SLAVES,
-            &slots::ADDSLOTS,
-            &slots::ADDSLOTSRANGE,
-            &slots::CANCELSLOTMIGRATIONS,
-            &slots::COUNTKEYSINSLOT,
-            &slots::DELSLOTS,
-            &slots::DELSLOTSRANGE,
-            &slots::FLUSHSLOT,
-            &slots::FLUSHSLOTS,
-            &slots::GETKEYSINSLOT,
-            &slots::GETSLOTMIGRATIONS,
-            &slots::MIGRATESLOTS,
-            &slots::SETSLOT,
-            &slots::SLOTS,
-            &slots::SLOT_STATS,
-            &slots::SYNCSLOTS,
+            &setslot::SPEC,
+            &shards::SPEC,
+            &slot_stats::SPEC,
+            &slots::SPEC,
         ],
     )
 };
 
-/// What the subcommands have in common that only make sense in a cluster.
-const NO_CLUSTER: Spec = Spec {
-    group: Group::Cluster,
-    ..Spec::of(refuse)
-};
+/// What the subcommands have in common.
+const fn of(run: Handler) -> Spec {
+    Spec {
+        group: Group::Cluster,
+        ..Spec::of(run)
+    }
+}
 
 /// The flags of those that change the cluster.
 const CHANGING: Flags = Flags::ADMIN.and(Flags::STALE).and(Flags::NO_ASYNC_LOADING);
+/// The flags of those that operators ask.
+const ADMIN: Flags = Flags::ADMIN.and(Flags::STALE);
 /// The flags of those that clients ask to find their way.
 const READING: Flags = Flags::LOADING.and(Flags::STALE);
+/// The flags of those that replicas are told.
+const REPLICATED: Flags = CHANGING.and(Flags::MAY_REPLICATE);
 /// The hint for those that answer differently each time.
 const UNSTEADY: &[&str] = &["nondeterministic_output"];
 
-fn refuse(_: &mut Call<'_>, _: Args<'_>, _: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
-    Err(ServerError::NoCluster.into())
+/// Reads the number of a slot.
+pub(super) fn slot(text: &[u8]) -> Result<u16, ClusterError> {
+    let number = tailrace_protocol::number::parse_i64(text);
+    let number = number.and_then(|number| u16::try_from(number).ok());
+    let slot = number.filter(|slot| *slot < tailrace_storage::SLOT_COUNT);
+    slot.ok_or(ClusterError::Slot)
+}
+
+/// Whether the caller's node has no key in any database.
+fn has_no_keys(call: &mut Call<'_>) -> bool {
+    let store = call.store();
+    (0..store.databases()).all(|db| store.db_len(db) == 0)
+}
+
+/// Where the caller sits in the cluster, if there is one.
+fn seat(call: &Call<'_>) -> Result<Seat, CommandError> {
+    Seat::of(call)
 }

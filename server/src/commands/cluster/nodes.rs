@@ -1,24 +1,27 @@
-//! `CLUSTER INFO`, `NODES`, `SHARDS`, `MEET`, `FAILOVER` and the others about nodes, also `HELP`.
+//! `CLUSTER NODES`, `REPLICAS id`, `SLAVES id`, `MYID`, `MYSHARDID`, `LINKS`, `COUNT-FAILURE-REPORTS id`
 //!
-//! There are none without a cluster, and each says so.
+//! The nodes as the caller's node sees them, one line each. There are no links between nodes of a process, and none
+//! that could fail.
 
-use super::CHANGING;
-use super::NO_CLUSTER;
+use std::fmt::Write;
+
+use tailrace_protocol::ReplyWriter;
+
+use super::ADMIN;
 use super::READING;
 use super::UNSTEADY;
+use super::of;
+use super::seat;
+use super::seat::Seat;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::cluster::NodeIndex;
+use crate::error::ClusterError;
+use crate::error::CommandError;
 use crate::spec::Audience;
 use crate::spec::Flags;
 use crate::spec::Spec;
-
-pub(super) const BUMPEPOCH: Spec = Spec {
-    name: "cluster|bumpepoch",
-    arity: 2,
-    flags: CHANGING,
-    tips: UNSTEADY,
-    summary: "Advances the configuration epoch.",
-    since: "3.0.0",
-    ..NO_CLUSTER
-};
 
 pub(super) const COUNT_FAILURE_REPORTS: Spec = Spec {
     name: "cluster|count-failure-reports",
@@ -33,46 +36,7 @@ pub(super) const COUNT_FAILURE_REPORTS: Spec = Spec {
         "Reports on a node that is known to have failed are not taken any more.",
     )],
     complexity: "O(N), N being the number of reports.",
-    ..NO_CLUSTER
-};
-
-pub(super) const FAILOVER: Spec = Spec {
-    name: "cluster|failover",
-    arity: -2,
-    syntax: "[options(FORCE|TAKEOVER)]",
-    flags: CHANGING,
-    summary: "Makes this replica the primary.",
-    since: "3.0.0",
-    ..NO_CLUSTER
-};
-
-pub(super) const FORGET: Spec = Spec {
-    name: "cluster|forget",
-    arity: 3,
-    syntax: "node-id",
-    flags: CHANGING,
-    summary: "Removes a node from the cluster.",
-    since: "3.0.0",
-    ..NO_CLUSTER
-};
-
-pub(super) const HELP: Spec = Spec {
-    name: "cluster|help",
-    arity: 2,
-    flags: READING,
-    summary: "Lists the subcommands.",
-    since: "5.0.0",
-    ..NO_CLUSTER
-};
-
-pub(super) const INFO: Spec = Spec {
-    name: "cluster|info",
-    arity: 2,
-    flags: READING,
-    tips: UNSTEADY,
-    summary: "Tells of the state of the cluster.",
-    since: "3.0.0",
-    ..NO_CLUSTER
+    ..of(count_reports)
 };
 
 pub(super) const LINKS: Spec = Spec {
@@ -83,18 +47,7 @@ pub(super) const LINKS: Spec = Spec {
     summary: "Lists the links between this node and the others.",
     since: "7.0.0",
     complexity: "O(N), N being the number of nodes.",
-    ..NO_CLUSTER
-};
-
-pub(super) const MEET: Spec = Spec {
-    name: "cluster|meet",
-    arity: -4,
-    syntax: "ip port:integer [cluster-bus-port:integer@4.0.0]",
-    flags: CHANGING,
-    summary: "Adds a node to the cluster.",
-    since: "3.0.0",
-    history: &[("4.0.0", "Takes the port of the bus.")],
-    ..NO_CLUSTER
+    ..of(links)
 };
 
 pub(super) const MYID: Spec = Spec {
@@ -103,7 +56,7 @@ pub(super) const MYID: Spec = Spec {
     flags: READING,
     summary: "Tells this node's ID.",
     since: "3.0.0",
-    ..NO_CLUSTER
+    ..of(my_id)
 };
 
 pub(super) const MYSHARDID: Spec = Spec {
@@ -113,7 +66,7 @@ pub(super) const MYSHARDID: Spec = Spec {
     tips: UNSTEADY,
     summary: "Tells the ID of this node's shard.",
     since: "7.2.0",
-    ..NO_CLUSTER
+    ..of(my_shard)
 };
 
 pub(super) const NODES: Spec = Spec {
@@ -124,7 +77,7 @@ pub(super) const NODES: Spec = Spec {
     summary: "Describes all nodes as this one sees them.",
     since: "3.0.0",
     complexity: "O(N), N being the number of nodes.",
-    ..NO_CLUSTER
+    ..of(nodes)
 };
 
 pub(super) const REPLICAS: Spec = Spec {
@@ -136,63 +89,7 @@ pub(super) const REPLICAS: Spec = Spec {
     summary: "Lists the replicas of a node.",
     since: "5.0.0",
     complexity: "O(N), N being the number of replicas.",
-    ..NO_CLUSTER
-};
-
-pub(super) const REPLICATE: Spec = Spec {
-    name: "cluster|replicate",
-    arity: -3,
-    syntax: "args(node-id | no-one@9.0.0(NO ONE))",
-    flags: CHANGING,
-    summary: "Makes this node a replica of another.",
-    since: "3.0.0",
-    history: &[("9.0.0", "Takes `NO ONE`, which makes a replica a primary.")],
-    ..NO_CLUSTER
-};
-
-pub(super) const RESET: Spec = Spec {
-    name: "cluster|reset",
-    arity: -2,
-    syntax: "[reset-type(HARD|SOFT)]",
-    flags: ADMIN.and(Flags::NOSCRIPT),
-    summary: "Takes this node out of the cluster.",
-    since: "3.0.0",
-    complexity: "O(N), N being the number of nodes.",
-    ..NO_CLUSTER
-};
-
-pub(super) const SAVECONFIG: Spec = Spec {
-    name: "cluster|saveconfig",
-    arity: 2,
-    flags: CHANGING,
-    summary: "Writes the configuration of the cluster to disk.",
-    since: "3.0.0",
-    ..NO_CLUSTER
-};
-
-pub(super) const SET_CONFIG_EPOCH: Spec = Spec {
-    name: "cluster|set-config-epoch",
-    arity: 3,
-    syntax: "config-epoch:integer",
-    flags: CHANGING,
-    summary: "Sets the configuration epoch of a new node.",
-    since: "3.0.0",
-    ..NO_CLUSTER
-};
-
-pub(super) const SHARDS: Spec = Spec {
-    name: "cluster|shards",
-    arity: 2,
-    flags: READING,
-    tips: UNSTEADY,
-    summary: "Tells which shards serve which slots.",
-    since: "7.0.0",
-    history: &[(
-        "9.1.0",
-        "Shows the `id` of a shard and the `availability-zone` of a node.",
-    )],
-    complexity: "O(N), N being the number of nodes.",
-    ..NO_CLUSTER
+    ..of(replicas)
 };
 
 pub(super) const SLAVES: Spec = Spec {
@@ -208,7 +105,126 @@ pub(super) const SLAVES: Spec = Spec {
         since: "5.0.0",
         replacement: "`CLUSTER REPLICAS`",
     },
-    ..NO_CLUSTER
+    ..of(replicas)
 };
 
-const ADMIN: Flags = Flags::ADMIN.and(Flags::STALE);
+fn count_reports(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    seat(call)?.look_up(args.bytes()?)?;
+    reply.integer(0);
+    Ok(Flow::Done)
+}
+
+fn links(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    seat(call)?;
+    reply.array(0);
+    Ok(Flow::Done)
+}
+
+fn my_id(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let seat = seat(call)?;
+    reply.bulk(seat.node(seat.face).id.as_bytes());
+    Ok(Flow::Done)
+}
+
+fn my_shard(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let seat = seat(call)?;
+    reply.bulk(seat.node(seat.face).shard.as_bytes());
+    Ok(Flow::Done)
+}
+
+fn nodes(
+    call: &mut Call<'_>,
+    _: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let seat = seat(call)?;
+    let mut text = String::new();
+    for (index, _) in seat.known_to(seat.face) {
+        text.push_str(&line(call, &seat, index));
+        text.push('\n');
+    }
+    reply.verbatim(text.as_bytes());
+    Ok(Flow::Done)
+}
+
+fn replicas(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let seat = seat(call)?;
+    let node = seat.look_up(args.bytes()?)?;
+    if seat.node(node).replica_of.is_some() {
+        return Err(ClusterError::NotAPrimary.into());
+    }
+    let lines: Vec<String> = seat
+        .replicas_of(node)
+        .map(|replica| line(call, &seat, replica))
+        .collect();
+    reply.array(lines.len());
+    lines.iter().for_each(|line| reply.bulk(line.as_bytes()));
+    Ok(Flow::Done)
+}
+
+/// A node as a line: its id, where it is, what it is, whose replica, when it was heard of, its epoch, its slots.
+fn line(call: &Call<'_>, seat: &Seat, index: NodeIndex) -> String {
+    let node = seat.node(index);
+    let endpoint = seat.endpoint(call, index);
+    let is_myself = index == seat.face;
+    let mut line = format!(
+        "{} {}:{}@{}",
+        node.id, endpoint.ip, endpoint.port, node.address.bus_port
+    );
+    if !endpoint.host_name.is_empty() {
+        line.push(',');
+        line.push_str(&endpoint.host_name);
+    }
+    line.push_str(if is_myself { " myself," } else { " " });
+    let primary = node.replica_of.map(|primary| seat.node(primary));
+    line.push_str(if primary.is_some() {
+        "slave "
+    } else {
+        "master "
+    });
+    line.push_str(primary.map_or("-", |primary| &primary.id));
+    // What is in this process was heard of just now.
+    let heard_at = if is_myself { 0 } else { call.now.unix().0 };
+    // A string takes everything.
+    let _ = write!(line, " 0 {heard_at} {} connected", seat.epoch_of(index));
+    for (first, last) in seat.ranges_of(index) {
+        let _ = match first == last {
+            true => write!(line, " {first}"),
+            false => write!(line, " {first}-{last}"),
+        };
+    }
+    if is_myself {
+        let open = seat.node(seat.primary_of(index));
+        let migrating = open.migrating.iter().map(|(slot, to)| (*slot, "->-", *to));
+        let importing = open
+            .importing
+            .iter()
+            .map(|(slot, from)| (*slot, "-<-", *from));
+        let mut moves: Vec<_> = migrating.chain(importing).collect();
+        moves.sort_unstable();
+        for (slot, arrow, peer) in moves {
+            let _ = write!(line, " [{slot}{arrow}{}]", seat.node(peer).id);
+        }
+    }
+    line
+}

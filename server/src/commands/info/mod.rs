@@ -116,10 +116,14 @@ const SECTIONS: &[Section] = &[
         "Latencystats",
         stats::write_latencies,
     )),
-    section("cluster", "Cluster", |_, text| {
-        text.field("cluster_enabled", 0)
+    section("cluster", "Cluster", |call, text| {
+        text.field("cluster_enabled", u8::from(call.state.cluster.is_some()));
     }),
-    on_request(section("cluster_info", "Cluster Info", |_, _| {})),
+    on_request(section("cluster_info", "Cluster Info", |call, text| {
+        if let Ok(lines) = super::cluster::info_text(call) {
+            text.lines(&lines);
+        }
+    })),
     on_request(section(
         "scriptingengines",
         "Scripting Engines",

@@ -1,11 +1,23 @@
-//! The section about replicas: there are none.
+//! The section about replicas: there are none but in a cluster, where they share the data of their primary.
 
 use super::text::Text;
 use crate::call::Call;
+use crate::cluster::Endpoint;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
-    text.field("role", "master");
-    text.field("connected_slaves", 0);
+    match call.state.primary_endpoint(call.id) {
+        Some(primary) => write_primary(&primary, text),
+        None => text.field("role", "master"),
+    }
+    let replicas = call.state.replica_endpoints(call.id);
+    text.field("connected_slaves", replicas.len());
+    for (number, replica) in replicas.iter().enumerate() {
+        let (ip, port) = (&replica.ip, replica.port);
+        text.field(
+            &format!("slave{number}"),
+            format_args!("ip={ip},port={port},state=online,offset=1,lag=0,type=replica"),
+        );
+    }
     text.field("replicas_waiting_psync", 0);
     text.field("master_failover_state", "no-failover");
     text.field("master_replid", &call.state.info.replication_id);
@@ -19,4 +31,20 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         &["repl_backlog_first_byte_offset", "repl_backlog_histlen"],
         0,
     );
+}
+
+/// What a replica says of its primary.
+fn write_primary(primary: &Endpoint, text: &mut Text) {
+    text.field("role", "slave");
+    text.field("master_host", &primary.ip);
+    text.field("master_port", primary.port);
+    text.field("master_link_status", "up");
+    text.fields(
+        &["master_last_io_seconds_ago", "master_sync_in_progress"],
+        0,
+    );
+    text.fields(&["slave_read_repl_offset", "slave_repl_offset"], 1);
+    text.field("slave_priority", 100);
+    text.field("slave_read_only", 1);
+    text.field("replica_announced", 1);
 }

@@ -28,7 +28,8 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         true => "server_mode",
         false => "redis_mode",
     };
-    text.field(mode, "standalone");
+    let is_cluster = call.state.cluster.is_some();
+    text.field(mode, if is_cluster { "cluster" } else { "standalone" });
     text.field("tailrace_version", server_info::VERSION);
     text.field("os", process::system());
     text.field("arch_bits", usize::BITS);
@@ -44,7 +45,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.field("process_id", std::process::id());
     text.field("process_supervised", info.supervisor);
     text.field("run_id", &info.run_id);
-    text.field("tcp_port", info.port);
+    text.field("tcp_port", call.state.port_of(call.id));
     text.field("server_time_usec", now.0);
     let uptime = now.0.saturating_sub(info.started_at.0) / 1_000_000;
     text.field("uptime_in_seconds", uptime);

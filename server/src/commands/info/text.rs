@@ -19,6 +19,11 @@ impl Text {
         self.line(format_args!("{name}:{value}"));
     }
 
+    /// Adds lines that are whole already.
+    pub(super) fn lines(&mut self, lines: &str) {
+        self.0.push_str(lines);
+    }
+
     /// Adds the same value to several names.
     pub(super) fn fields(&mut self, names: &[&str], value: impl Display + Copy) {
         for name in names {

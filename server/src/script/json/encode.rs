@@ -112,20 +112,21 @@ fn append(
     Ok(())
 }
 
-/// The length of a table that is an array; `None` if it is an object.
+/// The length of a table that is an array; `None` if it is an object, and so for one whose last index
+/// looked at is no `int` of C.
 fn array_len(table: &Table, options: &Options) -> Result<Option<i64>, Failure> {
     let (mut max, mut items) = (0, 0);
     for pair in table.pairs::<Value, Value>() {
-        let index = match pair?.0 {
-            Value::Integer(index) if index >= 1 => index,
-            Value::Number(index) if index >= 1.0 && index.fract() == 0.0 => {
-                numbers::truncated(index)
-            }
-            _ => return Ok(None),
+        let index = numbers::of(&pair?.0).filter(|index| *index >= 1.0 && index.fract() == 0.0);
+        let Some(index) = index else {
+            return Ok(None);
         };
-        max = max.max(index);
+        if index > f64::from(max) {
+            max = numbers::truncated_to_int(index);
+        }
         items += 1;
     }
+    let max = i64::from(max);
     let is_sparse = options.sparse_ratio > 0
         && max > options.sparse_ratio.saturating_mul(items)
         && max > options.sparse_safe;

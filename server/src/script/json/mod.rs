@@ -18,6 +18,7 @@ use mlua::Value;
 use parking_lot::Mutex;
 
 use super::arguments::Arguments;
+use super::numbers;
 
 /// What scripts may set, for all that follow.
 #[derive(Clone, Debug)]
@@ -189,7 +190,7 @@ fn integer(
     range: std::ops::RangeInclusive<i64>,
 ) -> Result<Value> {
     if !matches!(args.get(index), None | Some(Value::Nil)) {
-        let value = args.integer(index)?;
+        let value = i64::from(numbers::as_int(args.integer(index)?));
         if !range.contains(&value) {
             let (min, max) = (range.start(), range.end());
             return Err(args.bad(1, &format!("expected integer between {min} and {max}")));

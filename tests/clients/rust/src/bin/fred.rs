@@ -26,11 +26,12 @@ type PendingRows = Vec<(String, String, u64, usize)>;
 async fn main() -> Outcome {
     let options = Options::from_args();
     let mut run = Run {
-        db: connect(&options).await?,
+        db: connect(&options, options.is_cluster).await?,
         key: unused_key("fred"),
         ids: Vec::new(),
     };
-    let info: String = run.db.client_info().await?;
+    let other = connect(&options, false).await?;
+    let info: String = other.client_info().await?;
     assert!(info.contains(&options.protocol_in_client_info()), "{info}");
 
     run.join_and_add().await?;
@@ -42,7 +43,6 @@ async fn main() -> Outcome {
     assert_eq!(trimmed, 90);
     assert_eq!(run.db.xlen::<u64, _>(&run.key).await?, 10);
 
-    let other = connect(&options).await?;
     run.wait_in_vain_and_be_woken(&other).await?;
 
     assert_eq!(
@@ -55,8 +55,13 @@ async fn main() -> Outcome {
     Ok(())
 }
 
-async fn connect(options: &Options) -> Outcome<Client> {
-    let mut config = Config::from_url(&format!("redis://{}", options.address))?;
+async fn connect(options: &Options, is_cluster: bool) -> Outcome<Client> {
+    let url = if is_cluster {
+        format!("redis-cluster://{}", options.address)
+    } else {
+        format!("redis://{}", options.node)
+    };
+    let mut config = Config::from_url(&url)?;
     if options.is_explicit {
         config.version = if options.protocol == 3 {
             RespVersion::RESP3

@@ -1,4 +1,4 @@
-//! A worker's life cycle with redis-rs, asynchronous. (The example worker is the synchronous one.)
+//! A worker's life cycle with redis-rs, asynchronous.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use redis::AsyncConnectionConfig;
 use redis::AsyncTypedCommands;
 use redis::Client;
 use redis::aio::MultiplexedConnection;
+use redis::cluster::ClusterClient;
 use redis::streams::StreamAutoClaimOptions;
 use redis::streams::StreamClaimOptions;
 use redis::streams::StreamId;
@@ -26,17 +27,27 @@ use client_runs::unused_key;
 #[tokio::main]
 async fn main() -> Outcome {
     let options = Options::from_args();
+    let mut other = connect(&options).await?;
+    let info: String = redis::cmd("CLIENT")
+        .arg("INFO")
+        .query_async(&mut other)
+        .await?;
+    assert!(info.contains(&options.protocol_in_client_info()), "{info}");
+    if options.is_cluster {
+        let builder = ClusterClient::builder([format!("redis://{}/", options.address)]);
+        let client = builder.response_timeout(RESPONSE_TIMEOUT).build()?;
+        live(client.get_async_connection().await?, other).await
+    } else {
+        live(connect(&options).await?, other).await
+    }
+}
+
+async fn live(db: impl AsyncTypedCommands + Sync, other: MultiplexedConnection) -> Outcome {
     let mut run = Run {
-        db: connect(&options).await?,
+        db,
         key: unused_key("redis-rs"),
         ids: Vec::new(),
     };
-    let info: String = redis::cmd("CLIENT")
-        .arg("INFO")
-        .query_async(&mut run.db)
-        .await?;
-    assert!(info.contains(&options.protocol_in_client_info()), "{info}");
-
     run.join_and_add().await?;
     run.read_and_acknowledge().await?;
     run.reread_and_claim().await?;
@@ -45,8 +56,7 @@ async fn main() -> Outcome {
     assert_eq!(run.db.xtrim(&run.key, StreamMaxlen::Equals(10)).await?, 90);
     assert_eq!(run.db.xlen(&run.key).await?, 10);
 
-    run.wait_in_vain_and_be_woken(connect(&options).await?)
-        .await?;
+    run.wait_in_vain_and_be_woken(other).await?;
 
     assert!(run.db.xgroup_destroy(&run.key, GROUP).await?);
     assert_eq!(run.db.del(&run.key).await?, 1);
@@ -59,21 +69,23 @@ async fn connect(options: &Options) -> Outcome<MultiplexedConnection> {
     } else {
         String::new()
     };
-    let client = Client::open(format!("redis://{}/{protocol}", options.address))?;
-    // By default the library gives up on a reply after half a second: too soon for a blocked read.
-    let config = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(10)));
+    let client = Client::open(format!("redis://{}/{protocol}", options.node))?;
+    let config = AsyncConnectionConfig::new().set_response_timeout(Some(RESPONSE_TIMEOUT));
     Ok(client
         .get_multiplexed_async_connection_with_config(&config)
         .await?)
 }
 
-struct Run {
-    db: MultiplexedConnection,
+/// By default the library gives up on a reply after half a second: too soon for a blocked read.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+struct Run<C> {
+    db: C,
     key: String,
     ids: Vec<String>,
 }
 
-impl Run {
+impl<C: AsyncTypedCommands + Sync> Run<C> {
     async fn join_and_add(&mut self) -> Outcome {
         self.db
             .xgroup_create_mkstream(&self.key, GROUP, "0")

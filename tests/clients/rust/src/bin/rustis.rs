@@ -32,11 +32,12 @@ use client_runs::unused_key;
 async fn main() -> Outcome {
     let options = Options::from_args();
     let mut run = Run {
-        db: connect(&options).await?,
+        db: connect(&options, options.is_cluster).await?,
         key: unused_key("rustis"),
         ids: Vec::new(),
     };
-    let info = run.db.client_info().await?;
+    let other = connect(&options, false).await?;
+    let info = other.client_info().await?;
     assert_eq!(info.resp, i32::from(options.protocol));
 
     run.join_and_add().await?;
@@ -49,7 +50,6 @@ async fn main() -> Outcome {
     assert_eq!(run.db.xtrim(&run.key, ten).await?, 90);
     assert_eq!(run.db.xlen(&run.key).await?, 10);
 
-    let other = connect(&options).await?;
     run.wait_in_vain_and_be_woken(&other).await?;
 
     assert!(run.db.xgroup_destroy(&run.key, GROUP).await?);
@@ -59,8 +59,13 @@ async fn main() -> Outcome {
     Ok(())
 }
 
-async fn connect(options: &Options) -> Outcome<Client> {
-    Ok(Client::connect(format!("redis://{}", options.address)).await?)
+async fn connect(options: &Options, is_cluster: bool) -> Outcome<Client> {
+    let url = if is_cluster {
+        format!("redis+cluster://{}", options.address)
+    } else {
+        format!("redis://{}", options.node)
+    };
+    Ok(Client::connect(url).await?)
 }
 
 struct Run {

@@ -1,0 +1,369 @@
+//! Starts the nodes of a process.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tailrace_storage::Millis;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+
+use super::Address;
+use super::Membership;
+use super::Node;
+use super::NodeIndex;
+use super::Topology;
+use super::TopologyError;
+use super::View;
+use super::file;
+use crate::config::ClusterSettings;
+use crate::config::Config;
+use crate::server::Builder;
+use crate::server::Face;
+use crate::server::Server;
+use crate::server::StartError;
+use crate::sockets;
+use crate::sockets::Sockets;
+use crate::state::State;
+
+/// The servers of a process: one, or the nodes of a cluster.
+///
+/// # Examples
+///
+/// ```
+/// # run(async {
+/// use tailrace_server::Cluster;
+/// use tailrace_server::Config;
+/// use tailrace_server::Server;
+///
+/// let config = Config::embedded().with("nodes 3")?;
+/// let cluster = Cluster::start(Server::builder().config(config)).await?;
+/// assert_eq!(cluster.addrs().len(), 3);
+/// println!("point a client of clusters at {}", cluster.addrs()[0]);
+/// cluster.stop().await;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # });
+/// # fn run<T>(run: impl Future<Output = Result<T, Box<dyn std::error::Error>>>) {
+/// #     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// #     runtime.block_on(run).unwrap();
+/// # }
+/// ```
+pub struct Cluster {
+    /// One for each engine. Never empty.
+    servers: Vec<Server>,
+    topology: Option<Arc<Topology>>,
+}
+
+impl Cluster {
+    /// Starts what the configuration of a builder asks for: a server, or all nodes of a cluster. Must be called within
+    /// a tokio runtime, which they then live on.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] if an address cannot be listened on, or if the file that describes the cluster is wrong.
+    pub async fn start(builder: Builder) -> Result<Self, StartError> {
+        let settings = builder.settings();
+        if !settings.cluster_enabled {
+            let servers = vec![builder.start_alone()?];
+            return Ok(Self {
+                servers,
+                topology: None,
+            });
+        }
+        let primaries = settings.cluster.nodes;
+        if settings.testdouble && primaries > 1 {
+            let text =
+                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
+            return Err(TopologyError::new(text).into());
+        }
+        let nodes = bind(builder.configuration())?;
+        let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
+        let addresses = sockets.map(|(sockets, number)| address(sockets, number));
+        let addresses: Vec<Address> = addresses.collect();
+        let (view, own) = match settings.cluster.topology.as_str() {
+            "" => (own_view(&addresses, primaries), (0..nodes.len()).collect()),
+            path => described(path, &addresses, &settings.cluster)?,
+        };
+        let topology = Topology::new(view, primaries);
+        let mut faces: Vec<Vec<Face>> = Vec::new();
+        faces.resize_with(primaries, Vec::new);
+        let mut configs = Vec::new();
+        for (number, ((config, sockets), place)) in nodes.into_iter().zip(own).enumerate() {
+            let node = NodeIndex::new(place);
+            faces[number % primaries].push(Face { node, sockets });
+            configs.push(config);
+        }
+        let mut servers = Vec::new();
+        for (number, (faces, config)) in faces.into_iter().zip(configs).enumerate() {
+            let membership = Membership::new(Arc::clone(&topology), number);
+            let builder = builder.again(config);
+            servers.push(builder.launch(faces, Some(Box::new(membership)))?);
+            topology.connect(number, servers[number].engine());
+        }
+        Ok(Self {
+            servers,
+            topology: Some(topology),
+        })
+    }
+
+    /// The addresses of all nodes, primaries first; all addresses of a server without a cluster.
+    pub fn addrs(&self) -> Vec<SocketAddr> {
+        let mut addrs: Vec<&[SocketAddr]> = self.servers.iter().map(Server::addrs).collect();
+        if self.topology.is_none() {
+            return addrs.concat();
+        }
+        // Each server has its primary's address and then those of its replicas.
+        let mut in_order = Vec::new();
+        while addrs.iter().any(|addrs| !addrs.is_empty()) {
+            for addrs in &mut addrs {
+                if let Some((first, rest)) = addrs.split_first() {
+                    in_order.push(*first);
+                    *addrs = rest;
+                }
+            }
+        }
+        in_order
+    }
+
+    /// The path of its Unix socket, if it has one.
+    pub fn unix_path(&self) -> Option<&str> {
+        self.servers.first().and_then(Server::unix_path)
+    }
+
+    /// Whether any client is connected to any node.
+    pub fn has_clients(&self) -> bool {
+        self.servers.iter().any(Server::has_clients)
+    }
+
+    /// What is known of the cluster; nothing without one.
+    pub fn view(&self) -> Option<Arc<View>> {
+        self.topology.as_ref().map(|topology| topology.view())
+    }
+
+    /// Each engine with its primary and replicas.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// Serves one client at a node, on any stream of bytes, as [`Server::serve`] does.
+    ///
+    /// # Panics
+    ///
+    /// If the node is not one of this process.
+    pub fn serve<S>(&self, node: NodeIndex, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let view = self.view();
+        let engine = view.map_or(Some(0), |view| view.node(node).engine);
+        let engine = engine.expect("the node is one of this process");
+        self.servers[engine].serve_at(node, stream);
+    }
+
+    /// Lets a replica and its primary change places. Nothing is lost: they share their data.
+    pub fn fail_over(&self, replica: NodeIndex) {
+        if let Some(topology) = &self.topology
+            && let Some(engine) = topology.view().node(replica).engine
+        {
+            self.servers[engine].engine().with(|state, _| {
+                if let Some(cluster) = &mut state.cluster {
+                    cluster.change(|view| view.promote(replica));
+                }
+            });
+        }
+    }
+
+    /// Moves a slot and its keys to a primary of this process, at once for everybody.
+    ///
+    /// # Panics
+    ///
+    /// If either node is in another process.
+    pub fn move_slot(&self, slot: u16, to: NodeIndex) {
+        let Some(topology) = &self.topology else {
+            return;
+        };
+        let view = topology.view();
+        let target = view
+            .node(to)
+            .engine
+            .expect("the node is one of this process");
+        let source = view
+            .owner_of(slot)
+            .map_or(Some(target), |owner| view.node(owner).engine);
+        let source = source.expect("the slot is served by a node of this process");
+        let give = |state: &mut State| {
+            if let Some(cluster) = &mut state.cluster {
+                cluster.change(|view| view.give(slot, to));
+            }
+        };
+        if source == target {
+            return self.servers[target].engine().with(|state, _| give(state));
+        }
+        // Whoever takes two locks takes that of the lower number first. It also tells the others, which the second
+        // one must not do before the first is released.
+        let (low, high) = (source.min(target), source.max(target));
+        let high = self.servers[high].engine();
+        self.servers[low].engine().with(|one, _| {
+            high.with(|other, _| {
+                keep_news(other, true);
+                let (from, to) = match source == low {
+                    true => (&mut *one, other),
+                    false => (other, &mut *one),
+                };
+                to.store.put_moved(from.store.take_slot(slot));
+                give(one);
+            });
+        });
+        high.with(|other, _| keep_news(other, false));
+    }
+
+    /// Moves a manual clock, as [`Server::advance`] does, for all nodes together.
+    ///
+    /// # Panics
+    ///
+    /// If they were not started with a manual clock.
+    pub fn advance(&self, by: Millis) {
+        Server::advance_all(&self.servers, by);
+    }
+
+    /// Waits until a client asks any of the nodes to end, by `SHUTDOWN`.
+    pub async fn ended(&self) {
+        let mut ends: Vec<Pin<Box<dyn Future<Output = ()> + Send + '_>>> = Vec::new();
+        for server in &self.servers {
+            ends.push(Box::pin(server.ended()));
+        }
+        std::future::poll_fn(|cx| {
+            let is_over = ends.iter_mut().any(|end| end.as_mut().poll(cx).is_ready());
+            match is_over {
+                true => std::task::Poll::Ready(()),
+                false => std::task::Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    /// Stops all nodes, as [`Server::stop`] does one, and reports a fault if there was one.
+    pub async fn stop(self) -> Option<String> {
+        let mut fault = None;
+        for server in self.servers {
+            fault = server.stop().await.or(fault);
+        }
+        fault
+    }
+
+    /// The server, if there is no other.
+    pub(crate) fn into_only(mut self) -> Result<Server, StartError> {
+        match (self.servers.len(), self.servers.pop()) {
+            (1, Some(server)) => Ok(server),
+            _ => Err(TopologyError::new("several nodes are a cluster; start them as one").into()),
+        }
+    }
+}
+
+fn keep_news(state: &mut State, keeps: bool) {
+    if let Some(cluster) = &mut state.cluster {
+        cluster.keep_news(keeps);
+    }
+}
+
+/// Binds the sockets of all nodes: of primaries, then of replicas.
+fn bind(config: &Config) -> Result<Vec<(Config, Sockets)>, StartError> {
+    let settings = config.settings();
+    let count = settings.cluster.nodes * (1 + settings.cluster.replicas);
+    let mut nodes = Vec::new();
+    for place in 0..count {
+        let port = match settings.port {
+            0 => Some(0),
+            first => u16::try_from(place)
+                .ok()
+                .and_then(|place| first.checked_add(place)),
+        };
+        let port = port.ok_or_else(|| {
+            TopologyError::new(format!(
+                "there are no {count} ports from {} on",
+                settings.port
+            ))
+        })?;
+        let mut config = config.of_node(port, place == 0);
+        let sockets = sockets::bind(config.settings())?;
+        if port == 0 {
+            // From here on it is the one that was free.
+            config = config.of_node(sockets.port, place == 0);
+        }
+        nodes.push((config, sockets));
+    }
+    Ok(nodes)
+}
+
+fn address(sockets: &Sockets, number: u16) -> Address {
+    Address {
+        number,
+        listened_on: sockets.port,
+        port: sockets.port,
+        ..Address::default()
+    }
+}
+
+/// A cluster of the nodes of this process.
+fn own_view(addresses: &[Address], primaries: usize) -> View {
+    let mut nodes: Vec<Node> = Vec::new();
+    for (place, address) in addresses.iter().enumerate() {
+        let engine = place % primaries;
+        let primary = (place >= primaries).then(|| NodeIndex::new(engine));
+        nodes.push(Node {
+            id: sockets::random_id(),
+            shard: match primary {
+                Some(primary) => nodes[primary.place()].shard.clone(),
+                None => sockets::random_id(),
+            },
+            address: address.clone(),
+            replica_of: primary,
+            // As the reference's tools begin a cluster; a node that is alone has none.
+            epoch: match (primary, primaries) {
+                (Some(_), _) | (None, 1) => 0,
+                (None, _) => place as u64 + 1,
+            },
+            migrating: Default::default(),
+            importing: Default::default(),
+            engine: Some(engine),
+            circle: 0,
+        });
+    }
+    let mut view = View::new(nodes);
+    let all: Vec<NodeIndex> = (0..primaries).map(NodeIndex::new).collect();
+    view.spread(&all);
+    view
+}
+
+/// A cluster that a file describes, and which of its nodes are in this process.
+fn described(
+    path: &str,
+    addresses: &[Address],
+    settings: &ClusterSettings,
+) -> Result<(View, Vec<usize>), StartError> {
+    let mut view = file::read(path)?;
+    let mut own = Vec::new();
+    for (engine, address) in addresses.iter().enumerate() {
+        let mut announced = address.clone();
+        announced.announce(settings, None);
+        let (host, port) = (&settings.announced_host, announced.port);
+        let is_of_port = |place: &usize| view.nodes[*place].address.port == port;
+        let mut places: Vec<usize> = (0..view.nodes.len()).filter(is_of_port).collect();
+        if places.len() > 1 {
+            places.retain(|place| view.nodes[*place].address.host.as_ref() == Some(host));
+        }
+        let [place] = places[..] else {
+            return Err(TopologyError::new(format!(
+                "cluster-topology {path}: no node is clearly the one of port {port}; name it there, and the host \
+                 with --cluster-announce-ip if several have that port"
+            ))
+            .into());
+        };
+        view.nodes[place].engine = Some(engine);
+        let own_address = &mut view.nodes[place].address;
+        own_address.listened_on = address.listened_on;
+        own_address.number = address.number;
+        own.push(place);
+    }
+    Ok((view, own))
+}

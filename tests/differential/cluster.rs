@@ -1,0 +1,27 @@
+//! What is not said where both servers are clusters of one node.
+
+use super::grammar::Words;
+use super::talk::is;
+
+/// Whether a command would change the cluster, or tell what is different each time: ids, hosts, and the order in which
+/// keys are gone through.
+pub(super) fn is_left_out(command: &Words) -> bool {
+    // The reference does not look at the keys of MSETEX, and takes them on any node.
+    if is(command, 0, "CLUSTERSCAN") || is(command, 0, "MSETEX") {
+        return true;
+    }
+    is(command, 0, "CLUSTER") && !SAID.iter().any(|name| is(command, 1, name))
+}
+
+/// The subcommands of CLUSTER that are said.
+const SAID: &[&str] = &[
+    "COUNT-FAILURE-REPORTS",
+    "COUNTKEYSINSLOT",
+    "GETSLOTMIGRATIONS",
+    "KEYSLOT",
+    "LINKS",
+    "NOTHING",
+    "REPLICAS",
+    "SLAVES",
+    "SLOT-STATS",
+];
