@@ -55,16 +55,22 @@ impl Written {
     }
 }
 
+/// Where the fields with one name were written.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    /// The text before each value.
+    joint: Written,
+    /// The value that many entries have, if it was.
+    template: Written,
+}
+
 /// Appends entries to a reply, one after the other.
 pub(super) struct EntryWriter<'w, 'e> {
     pieces: Pieces<'w>,
     ids: IdPairs,
     /// Whose text the joints are, if they are that of any.
     names: Option<SharedNames<'e>>,
-    /// Where the text before each value was written.
-    joints: [Written; JOINTS_MAX],
-    /// Where each value was written that many entries have, if it was.
-    templates: [Written; JOINTS_MAX],
+    columns: [Column; COLUMNS_MAX],
     /// How much text that is together.
     joint_bytes: usize,
     /// How many entries are still to be written.
@@ -78,8 +84,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             pieces: reply.pieces(ENTRY_BYTES),
             ids: IdPairs::new(),
             names: None,
-            joints: [Written::default(); JOINTS_MAX],
-            templates: [Written::default(); JOINTS_MAX],
+            columns: [Column::default(); COLUMNS_MAX],
             joint_bytes: 0,
             left: count,
         }
@@ -114,10 +119,16 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             + values.text_bytes_max()
             + entry.field_count() * Room::BULK_BYTES_MAX
             + LINE_END_BYTES;
-        let parts = self.joints.iter().zip(&mut self.templates);
-        self.pieces.write(bytes_max, |room| {
-            self.ids.open(room, id.ms, id.seq);
-            for (at, ((joint, template), value)) in parts.zip(values).enumerate() {
+        let Self {
+            pieces,
+            ids,
+            columns,
+            ..
+        } = self;
+        pieces.write(bytes_max, |room| {
+            ids.open(room, id.ms, id.seq);
+            for (at, (column, value)) in columns.iter_mut().zip(values).enumerate() {
+                let Column { joint, template } = column;
                 room.again(joint.place, joint.len);
                 match value {
                     Some(value) => put_plain(room, value),
@@ -138,7 +149,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     fn put_alike_packed(&mut self, entry: &Entry<'e>) {
         self.open(entry.id());
         for (at, (_, value)) in entry.kept_fields().enumerate() {
-            let joint = self.joints[at];
+            let joint = self.columns[at].joint;
             self.pieces
                 .write(joint.len, |room| room.again(joint.place, joint.len));
             self.value(value);
@@ -150,7 +161,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     #[inline(never)]
     fn put_first(&mut self, entry: &Entry<'e>) {
         let start = self.pieces.len();
-        let can_share = entry.field_count() <= JOINTS_MAX;
+        let can_share = entry.field_count() <= COLUMNS_MAX;
         self.names = entry.shared_names().filter(|_| can_share);
         match entry.plain_names().zip(entry.plain_values()) {
             Some((names, values)) => self.put_first_plain(entry, names, values),
@@ -170,14 +181,16 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     ) {
         let id = entry.id();
         let bytes_max = whole_bytes_max(entry, &names, &values);
-        self.templates = [Written::default(); JOINTS_MAX];
-        let Self { ids, joints, .. } = self;
+        let Self { ids, columns, .. } = self;
         let mut joint_bytes = 0;
         self.pieces.write(bytes_max, |room| {
             ids.open(room, id.ms, id.seq);
             put_fields(room, entry, names, values, |at, written| {
-                if let Some(joint) = joints.get_mut(at) {
-                    *joint = written;
+                if let Some(column) = columns.get_mut(at) {
+                    *column = Column {
+                        joint: written,
+                        template: Written::default(),
+                    };
                     joint_bytes += written.len;
                 }
             });
@@ -205,8 +218,11 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             }
             self.plain(name);
             let len = self.line_end() - start;
-            if let Some(joint) = self.joints.get_mut(at) {
-                *joint = Written { place: start, len };
+            if let Some(column) = self.columns.get_mut(at) {
+                *column = Column {
+                    joint: Written { place: start, len },
+                    template: Written::default(),
+                };
                 self.joint_bytes += len;
             }
             self.value(value);
@@ -323,7 +339,7 @@ fn put_plain(room: &mut Room<'_>, plain: Plain<'_>) {
 }
 
 /// Entries with more fields are seldom many.
-const JOINTS_MAX: usize = 16;
+const COLUMNS_MAX: usize = 16;
 /// About what an entry takes.
 const ENTRY_BYTES: usize = 256;
 /// Room for a page or so is made at once: it has to be cleared.

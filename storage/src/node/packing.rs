@@ -55,7 +55,8 @@ impl Packing {
         if packing.data.len() > node.data.len() - node.data.len() / WON_PART_MIN {
             return None;
         }
-        packing.data.shrink_to_fit();
+        // An allocator may leave what is made smaller where it is.
+        packing.data = packing.data.to_vec();
         packing.has_pieces = columns.iter().any(|column| column.packed > 0);
         Some(packing)
     }
