@@ -3,6 +3,7 @@
 //! Records lie in a slab and never move, so that a position in the slab is a cursor: whoever walks over the
 //! slab meets every key that stays exactly once. A hash table finds the record of a key.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::BuildHasher;
 
@@ -11,7 +12,7 @@ use hashbrown::HashTable;
 
 use crate::expire::{Deadlines, is_due};
 use crate::rng::Rng;
-use crate::slot::{SLOT_COUNT, key_slot};
+use crate::slot::key_slot;
 use crate::slot_index::{LINK_BYTES, SlotIndex};
 use crate::time::UnixMillis;
 use crate::value::Value;
@@ -340,19 +341,20 @@ impl Keyspace {
                 None => assert!(self.free.contains(&at), "a free place is known"),
             }
         }
-        if self.slots.is_some() {
-            let mut places: Vec<RecordIndex> = Vec::new();
-            for slot in 0..SLOT_COUNT {
+        if let Some(slots) = &self.slots {
+            assert_eq!(slots.total(), self.len());
+            let own: BTreeSet<u16> = self.records().map(|record| key_slot(&record.key)).collect();
+            let mut places = BTreeSet::new();
+            for slot in own {
+                let of_slot: Vec<RecordIndex> = self.records_of_slot(slot).collect();
                 let is_of_slot = |at: &RecordIndex| key_slot(&self.record(*at).key) == slot;
-                places.extend(
-                    self.records_of_slot(slot)
-                        .inspect(|at| assert!(is_of_slot(at))),
+                assert!(
+                    of_slot.iter().all(is_of_slot),
+                    "a ring has keys of its slot"
                 );
+                places.extend(of_slot);
             }
-            assert_eq!(places.len(), self.len());
-            places.sort_unstable();
-            places.dedup();
-            assert_eq!(places.len(), self.len());
+            assert_eq!(places.len(), self.len(), "each key is in a ring");
         }
     }
 

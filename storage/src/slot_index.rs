@@ -11,6 +11,8 @@ pub(crate) struct SlotIndex {
     first: Box<[u32]>,
     /// How many keys each slot has.
     len: Box<[u32]>,
+    /// Invariant: all of these added up.
+    total: usize,
     /// For each place of the slab, what stands beside it in the ring of its slot. Says nothing of free places.
     links: Vec<Link>,
 }
@@ -31,6 +33,7 @@ impl SlotIndex {
         Self {
             first: vec![NONE; slots].into_boxed_slice(),
             len: vec![0; slots].into_boxed_slice(),
+            total: 0,
             links: Vec::new(),
         }
     }
@@ -43,6 +46,7 @@ impl SlotIndex {
         }
         let first = self.first[usize::from(slot)];
         self.len[usize::from(slot)] += 1;
+        self.total += 1;
         if first == NONE {
             self.first[usize::from(slot)] = place;
             self.links[position] = Link {
@@ -64,6 +68,7 @@ impl SlotIndex {
     pub(crate) fn remove(&mut self, slot: u16, place: u32) {
         let Link { before, after } = self.links[place as usize];
         self.len[usize::from(slot)] -= 1;
+        self.total -= 1;
         if after == place {
             self.first[usize::from(slot)] = NONE;
             return;
@@ -87,6 +92,11 @@ impl SlotIndex {
     /// Returns how many keys a slot has.
     pub(crate) fn len(&self, slot: u16) -> usize {
         self.len[usize::from(slot)] as usize
+    }
+
+    /// Returns how many keys all slots have.
+    pub(crate) const fn total(&self) -> usize {
+        self.total
     }
 
     /// Returns the places of a slot's keys, oldest first.

@@ -90,8 +90,8 @@ fn add(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let ranges = singles(&seat(call)?, args)?;
-    assign(call, &ranges, Wish::Add, reply)
+    let seat = seat(call)?;
+    assign(call, &seat, &singles(args)?, Wish::Add, reply)
 }
 
 fn delete(
@@ -99,8 +99,8 @@ fn delete(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let ranges = singles(&seat(call)?, args)?;
-    assign(call, &ranges, Wish::Delete, reply)
+    let seat = seat(call)?;
+    assign(call, &seat, &singles(args)?, Wish::Delete, reply)
 }
 
 fn add_ranges(
@@ -124,23 +124,23 @@ fn delete_ranges(
 }
 
 /// Each argument as a range of one slot. All are read before any is looked at.
-fn singles(_: &Seat, args: Args<'_>) -> Result<Vec<(u16, u16)>, ClusterError> {
+fn singles(args: Args<'_>) -> Result<Vec<(u16, u16)>, ClusterError> {
     args.map(|text| slot(text).map(|slot| (slot, slot)))
         .collect()
 }
 
 fn assign(
     call: &mut Call<'_>,
+    seat: &Seat,
     ranges: &[(u16, u16)],
     wish: Wish,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    let seat = seat(call)?;
     let mut slots = BTreeSet::new();
     for range in ranges {
-        collect(&seat, *range, wish, &mut slots)?;
+        collect(seat, *range, wish, &mut slots)?;
     }
-    apply(call, &seat, slots, wish, reply)
+    apply(call, seat, slots, wish, reply)
 }
 
 /// The slots of pairs of ends, each pair being looked at before the next one is read.
