@@ -37,7 +37,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Nothing is changed after either of these, but what [`Config::restore`] tells of.
+    /// Nothing is changed after either of these, but that what was named up to the wrong one is set to what is
+    /// shown of it.
     ///
     /// - [`SetError::Unknown`] if the first name that is wrong is not a directive.
     /// - [`SetError::Failed`] if a directive cannot be set now, was named twice, or got a wrong value.
