@@ -182,7 +182,8 @@ impl State {
 pub(crate) struct CallBytes {
     pub(crate) request: usize,
     pub(crate) reply: usize,
-    /// What else its client was sent since the command before; it counts as answered.
+    /// What counts as answered although CLIENT REPLY may silence the client: what else it was sent since the
+    /// command before, and what a script hears.
     pub(crate) pushed: usize,
 }
 

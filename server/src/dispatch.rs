@@ -308,11 +308,11 @@ pub(crate) fn run_in_script(
         let db = state.clients.at(id).db;
         state.show_in_script(spec, db, request, now);
     }
-    // What a script asks for was not sent, and its caller is another.
+    // What a script asks for was not sent, and what it hears does not go by its caller's CLIENT REPLY.
     let bytes = CallBytes {
         request: 0,
-        reply: reply.bytes_since(mark),
-        pushed: 0,
+        reply: 0,
+        pushed: reply.bytes_since(mark),
     };
     state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
