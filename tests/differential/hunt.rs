@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt::Debug;
+use std::panic;
 use std::thread;
 use std::time::Duration;
 use std::time::Instant;
@@ -30,6 +31,8 @@ pub(super) struct Sides {
     pub(super) reference: Side,
     pub(super) tailrace: Side,
     pub(super) version: &'static str,
+    /// Starts the reference again, which some commands end by a fault of its own.
+    pub(super) restart: Box<dyn Fn() -> Side>,
 }
 
 /// How sequences of one kind are made and played.
@@ -59,8 +62,11 @@ pub(super) fn hunt<S: Debug + Sync>(mode: &Mode<S>) {
     let commands_min = number("TAILRACE_COMMANDS", COMMANDS) * mode.percent / 100;
     let commands_min = (commands_min / versions.len() as u64).max(1);
     for version in versions {
+        let (program, clients) = (binary.clone(), mode.clients);
+        let start = move || Side::new(Box::new(reference(&program)), version, clients);
         let mut sides = Sides {
-            reference: Side::new(Box::new(reference(&binary)), version, mode.clients),
+            reference: start(),
+            restart: Box::new(start),
             tailrace: Side::new(tailrace(), version, mode.clients),
             version,
         };
@@ -188,11 +194,20 @@ impl Sides {
 
     fn play_once<S: Debug + Sync>(&mut self, mode: &Mode<S>, sequence: &S) -> (Played, Played) {
         let (play, version) = (mode.play, self.version);
-        thread::scope(|scope| {
+        let (reference, tailrace) = thread::scope(|scope| {
             let reference = scope.spawn(|| play(&mut self.reference, version, sequence));
             let tailrace = play(&mut self.tailrace, version, sequence);
-            (reference.join().unwrap(), tailrace)
-        })
+            (reference.join(), tailrace)
+        });
+        match reference {
+            Ok(reference) => (reference, tailrace),
+            Err(_) if self.reference.is_gone() => {
+                println!("the reference ended itself by a fault, so a sequence says nothing");
+                self.reference = (self.restart)();
+                (None, None)
+            }
+            Err(panic) => panic::resume_unwind(panic),
+        }
     }
 }
 

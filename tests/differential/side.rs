@@ -196,6 +196,11 @@ impl Side {
         self.control.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
     }
 
+    /// Whether the server has ended.
+    pub(super) fn is_gone(&self) -> bool {
+        std::net::TcpStream::connect(self.clients[0].address).is_err()
+    }
+
     /// Unblocks a client if it is blocked.
     pub(super) fn unblock(&mut self, client: usize) {
         if let Some(listed) = self
@@ -215,7 +220,8 @@ pub(super) struct ListedClient {
 
 impl Line {
     fn connect(address: SocketAddr, unseen: Option<SocketAddr>) -> Self {
-        let mut client = Client::connect(address).expect("the server accepts connections");
+        let mut client = Client::connect(address)
+            .unwrap_or_else(|error| panic!("{address} accepts connections: {error}"));
         if let Some(unseen) = unseen {
             client.ignore(unseen);
         }

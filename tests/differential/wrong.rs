@@ -70,7 +70,7 @@ fn is_left_to_chance(words: &Words) -> bool {
     {
         return true;
     }
-    const NAMES: [&[u8]; 13] = [
+    const NAMES: [&[u8]; 16] = [
         b"EXPIRE",
         b"PEXPIRE",
         b"SETEX",
@@ -79,6 +79,9 @@ fn is_left_to_chance(words: &Words) -> bool {
         b"PX",
         b"SLOWLOG-LOG-SLOWER-THAN",
         b"COMMANDLOG-EXECUTION-SLOWER-THAN",
+        b"RESTORE",
+        b"RESTORE-ASKING",
+        b"CLIENT",
         b"KILL",
         b"UNBLOCK",
         b"REDIRECT",
