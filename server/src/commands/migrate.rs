@@ -248,15 +248,16 @@ impl<'a> MigrateArgs<'a> {
     }
 }
 
-/// Reads as much of a port as is a number, as the reference does.
-fn port(text: &[u8]) -> u16 {
+/// Reads as much of a port as is a number, as the reference does; none if it is negative.
+fn port(text: &[u8]) -> Option<u16> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let number = digits.fold(0_u32, |number, digit| {
         number
             .saturating_mul(10)
             .saturating_add(u32::from(digit - b'0'))
     });
-    u16::try_from(number).unwrap_or(0)
+    let is_negative = matches!(text, [b'-', b'1'..=b'9', ..]);
+    (!is_negative).then(|| u16::try_from(number).unwrap_or(0))
 }
 
 /// Where the keys of a request are: in one place, or behind `KEYS`.

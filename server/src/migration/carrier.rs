@@ -73,7 +73,10 @@ impl Cargo {
 
     fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::from(ErrorKind::NotFound);
-        for address in (self.host.as_str(), self.port).to_socket_addrs()? {
+        let Some(port) = self.port else {
+            return Err(last);
+        };
+        for address in (self.host.as_str(), port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, self.timeout) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
@@ -141,7 +144,7 @@ mod tests {
     fn cargo(port: u16, keys: usize) -> Cargo {
         Cargo {
             host: "127.0.0.1".to_owned(),
-            port,
+            port: Some(port),
             timeout: Duration::from_millis(300),
             requests: b"SELECT and so on".to_vec(),
             preludes: 1,

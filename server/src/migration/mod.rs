@@ -28,8 +28,8 @@ use crate::state::State;
 pub(crate) struct Cargo {
     /// The name or the address of the other server.
     pub(crate) host: String,
-    /// Its port.
-    pub(crate) port: u16,
+    /// Its port; without one it is nowhere.
+    pub(crate) port: Option<u16>,
     /// How long it may take to connect, and each time something is written or read.
     pub(crate) timeout: Duration,
     /// The requests, one behind the other.
