@@ -101,7 +101,7 @@ impl Ids {
         };
         for (one, two) in reference.iter().zip(tailrace) {
             if one != two
-                && let Some(at) = text.windows(one.len()).position(|found| found == one)
+                && let Some(at) = find_word(text, one)
             {
                 text.splice(at..at + one.len(), two.iter().copied());
             }
@@ -192,3 +192,11 @@ fn made_at(id: &[u8]) -> Option<u64> {
 
 /// How far apart two servers may be.
 pub(super) const TOLERANCE_MS: i64 = 10_000;
+
+/// Where a word stands in a text, and not as a part of a longer number.
+fn find_word(text: &[u8], word: &[u8]) -> Option<usize> {
+    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let found = text.windows(word.len()).enumerate();
+    let mut places = found.filter(|(_, found)| *found == word).map(|(at, _)| at);
+    places.find(|at| !(is_digit(at + word.len()) || *at > 0 && is_digit(at - 1)))
+}

@@ -19,8 +19,9 @@ pub(in super::super) const FORMS: &[&str] = &[
     "COPY $key $key { [DB $db] [REPLACE] }",
     "COPY ( s | t ) ( t | u ) { [DB ( 0 | 1 )] [REPLACE] }",
     "DUMP $key",
-    "( RESTORE | RESTORE-ASKING ) $key ( 0 | 0 | $ms | $ms_at ) $payload { [REPLACE] [ABSTTL] [IDLETIME ( 0 | 1000 | abc | -1 )] \
+    "( RESTORE | RESTORE-ASKING ) $key ( 0 | 0 | $ms ) $payload { [REPLACE] [ABSTTL] [IDLETIME ( 0 | 1000 | abc | -1 )] \
      [FREQ ( 0 | 255 | 256 | abc )] }",
+    "RESTORE $key $ms_at $payload ABSTTL [REPLACE]",
     "RESTORE $key 0 $payload REPLACE",
     "RESTORE ( s | t | u | x ) ( 0 | 0 | $ms ) $payload [REPLACE]",
     // Nobody is there.
