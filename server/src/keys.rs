@@ -63,7 +63,8 @@ impl Spec {
     }
 
     /// Shows what decides which node of a cluster may run a request: its keys, and channels of shards. Nothing if
-    /// it is written wrong.
+    /// it is written wrong, which a command that finds its keys itself says: as in the reference, its specs are not
+    /// asked then.
     #[inline]
     pub(crate) fn for_each_routed<'a>(
         &self,
@@ -79,6 +80,7 @@ impl Spec {
             return;
         }
         let keys = match self.has_keys() {
+            true if self.find_keys.is_some() => self.keys_by_command(request).unwrap_or_default(),
             true => self.keys_of(request).unwrap_or_default(),
             false => {
                 let mut channels = Vec::new();

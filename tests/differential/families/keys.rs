@@ -21,6 +21,7 @@ pub(in super::super) const FORMS: &[&str] = &[
     "DUMP $key",
     "( RESTORE | RESTORE-ASKING ) $key ( 0 | 0 | $ms ) $payload { [REPLACE] [ABSTTL] [IDLETIME ( 0 | 1000 | abc | -1 )] \
      [FREQ ( 0 | 255 | 256 | abc )] }",
+    "RESTORE $key $ms_at $payload ABSTTL [REPLACE]",
     "RESTORE $key 0 $payload REPLACE",
     "RESTORE ( s | t | u | x ) ( 0 | 0 | $ms ) $payload [REPLACE]",
     // Nobody is there.
