@@ -79,10 +79,24 @@ const SPARE_BYTES_MAX: usize = 16 * 1_024;
 /// The keys that one client watches.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// Database and key, and whether it was there and not due. Otherwise it is no change that it goes.
-    pub keys: HashMap<(usize, Box<[u8]>), bool>,
+    /// Database and key, and how it is.
+    pub keys: HashMap<(usize, Box<[u8]>), Watched>,
     /// One of them changed, so `EXEC` will answer null.
     pub broken: bool,
+}
+
+/// How a watched key is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Watched {
+    /// It was not there, so it is no change that it goes.
+    Missing,
+    /// It was due and not removed yet, which is no change either.
+    Due,
+    /// It was due, and RESTORE replaced it without a look, as REPLACE tells it to. The reference takes it for
+    /// the key that was due, and misses what happens to it.
+    Replaced,
+    /// It is there.
+    Alive,
 }
 
 /// Who watches which key.
@@ -153,8 +167,12 @@ impl State {
         if watches.broken || watches.keys.contains_key(&watched) {
             return;
         }
-        let was_alive = self.store.peek(db, key).is_some();
-        watches.keys.insert(watched, was_alive);
+        let found = match self.store.peek(db, key) {
+            Some(_) => Watched::Alive,
+            None if self.store.is_due(db, key) => Watched::Due,
+            None => Watched::Missing,
+        };
+        watches.keys.insert(watched, found);
         self.watch_list.insert(db, key, id);
         self.store.observe(db, key);
     }
@@ -172,8 +190,8 @@ impl State {
     /// removed yet.
     pub(crate) fn is_watch_broken(&mut self, id: ClientId) -> bool {
         let watches = &self.clients.at(id).watches;
-        let is_past = |((db, key), was_alive): (&(usize, Box<[u8]>), &bool)| {
-            *was_alive && self.store.is_due(*db, key)
+        let is_past = |((db, key), found): (&(usize, Box<[u8]>), &Watched)| {
+            *found == Watched::Alive && self.store.is_due(*db, key)
         };
         watches.broken || watches.keys.iter().any(is_past)
     }
@@ -191,10 +209,23 @@ impl State {
         let only_goes = matches!(event, Event::Expired | Event::Flushed | Event::SwappedOut);
         let is_of_all = matches!(event, Event::Flushed | Event::SwappedOut | Event::SwappedIn);
         for id in self.watch_list.watchers(db, key).to_vec() {
-            let watches = &self.clients.at(id).watches;
-            let was_alive = watches.keys.get(&(db, Box::from(key)));
-            if only_goes && was_alive == Some(&false) {
-                continue;
+            let keys = &mut self.clients.at(id).watches.keys;
+            if let Some(found) = keys.get_mut(&(db, Box::from(key))) {
+                match (*found, event) {
+                    (Watched::Missing | Watched::Due, Event::Expired)
+                    | (Watched::Replaced, Event::Expired | Event::Del) => {
+                        *found = Watched::Missing;
+                        continue;
+                    }
+                    (Watched::Missing | Watched::Due, _) if only_goes => continue,
+                    (Watched::Due, Event::Restore) => {
+                        *found = Watched::Replaced;
+                        // The reference looks at nobody behind.
+                        return;
+                    }
+                    (Watched::Replaced, _) if !is_of_all => return,
+                    _ => {}
+                }
             }
             if !is_of_all {
                 self.unwatch(id);
@@ -211,8 +242,9 @@ impl State {
     pub(crate) fn note_watched(&mut self, db: usize, key: &[u8]) {
         for id in self.watch_list.watchers(db, key).to_vec() {
             let keys = &mut self.clients.at(id).watches.keys;
-            if let Some(was_alive) = keys.get_mut(&(db, Box::from(key))) {
-                *was_alive = true;
+            let found = keys.get_mut(&(db, Box::from(key)));
+            if let Some(found @ Watched::Missing) = found {
+                *found = Watched::Alive;
             }
         }
     }
