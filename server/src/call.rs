@@ -53,19 +53,28 @@ pub enum Flow {
 
 /// A parsed command that waits for somebody else's change, or for its deadline.
 pub trait Waiting: Send {
-    /// What is worth another attempt. Asked once.
-    fn wants(&self, db: usize) -> Wants;
+    /// What is worth another attempt: nothing, unless it waits for keys. Asked once.
+    fn wants(&self, db: usize) -> Wants {
+        Wants {
+            db,
+            ..Wants::default()
+        }
+    }
 
-    /// When to give up. Asked once.
-    fn deadline(&self) -> Option<Instant>;
+    /// When to give up: never, unless it says so. Asked once.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
 
     /// Tries to answer. `Ok(false)` means that there is still nothing to say, and that nothing was
     /// written.
     fn attempt(
         &mut self,
-        call: &mut Call<'_>,
-        reply: &mut ReplyWriter<'_>,
-    ) -> Result<bool, CommandError>;
+        _call: &mut Call<'_>,
+        _reply: &mut ReplyWriter<'_>,
+    ) -> Result<bool, CommandError> {
+        Ok(false)
+    }
 
     /// Writes the reply of a command that waited in vain.
     fn give_up(&mut self, call: &mut Call<'_>, reply: &mut ReplyWriter<'_>);

@@ -79,5 +79,6 @@ impl Parent {
     }
 }
 
-/// How often it is looked whether the server is needed.
+/// How often it is looked whether the server is needed. The signal that Linux has for the end of a parent comes
+/// when the thread ends that started the process, which may be long before.
 const LOOKS_EVERY: Duration = Duration::from_millis(100);

@@ -124,8 +124,8 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let request = request.as_request();
     let began = state.clock.mono();
     let execute = match state.double {
-        None => NoHooks::execute,
-        Some(_) => DoubleHooks::execute,
+        None => NoHooks::EXECUTE,
+        Some(_) => DoubleHooks::EXECUTE,
     };
     let outcome = execute(state, id, request, request_bytes, now, &mut out);
     if let Some(spec) = outcome.ran

@@ -10,12 +10,8 @@ use tailrace_tests::Caller;
 use tailrace_tests::settle;
 use tailrace_tests::start;
 
-const FROZEN: &str = "testdouble yes\nclock frozen:1000000";
-
-async fn said(client: &mut Caller, line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    client.call(&words).await.to_string()
-}
+use super::FROZEN;
+use super::said;
 
 #[tokio::test]
 async fn ids_idle_times_and_expiry_go_by_it() {

@@ -4,16 +4,9 @@ use tailrace_tests::Caller;
 use tailrace_tests::settle;
 use tailrace_tests::start;
 
-const FROZEN: &str = "testdouble yes\nclock frozen:1000000\nseed 7";
-
-async fn said(client: &mut Caller, line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    client.call(&words).await.to_string()
-}
-
-fn send(client: &Caller, line: &str) {
-    client.send(&line.split(' ').collect::<Vec<_>>());
-}
+use super::FROZEN;
+use super::said;
+use super::send;
 
 #[tokio::test]
 async fn an_error_stands_in_for_a_command_or_for_its_reply() {

@@ -13,8 +13,6 @@ use std::time::Duration;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_protocol::number::parse_i64;
-use tailrace_storage::Instant;
-use tailrace_storage::Wants;
 
 use crate::args::Args;
 use crate::args::is_word;
@@ -145,21 +143,6 @@ struct Migrating {
 }
 
 impl Waiting for Migrating {
-    fn wants(&self, db: usize) -> Wants {
-        Wants {
-            db,
-            ..Wants::default()
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
-
-    fn attempt(&mut self, _: &mut Call<'_>, _: &mut ReplyWriter<'_>) -> Result<bool, CommandError> {
-        Ok(false)
-    }
-
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         reply.null();
     }

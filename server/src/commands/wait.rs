@@ -8,7 +8,6 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Instant;
-use tailrace_storage::Wants;
 
 use super::timeout_args::Timeout;
 use crate::args::Args;
@@ -53,19 +52,8 @@ fn run(
 struct InVain(Timeout);
 
 impl Waiting for InVain {
-    fn wants(&self, db: usize) -> Wants {
-        Wants {
-            db,
-            ..Wants::default()
-        }
-    }
-
     fn deadline(&self) -> Option<Instant> {
         self.0.deadline()
-    }
-
-    fn attempt(&mut self, _: &mut Call<'_>, _: &mut ReplyWriter<'_>) -> Result<bool, CommandError> {
-        Ok(false)
     }
 
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {

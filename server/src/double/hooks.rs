@@ -13,8 +13,8 @@ use super::calls::CallEntry;
 use super::held::Held;
 use super::held::What;
 use super::rules::Action;
+use super::rules::HeldUntil;
 use super::rules::Stage;
-use super::rules::Until;
 use crate::client::ClientId;
 use crate::command_table::Lookup;
 use crate::dispatch;
@@ -25,17 +25,14 @@ use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
 
+/// Executes one command of a client, which was sent in so many bytes, and appends its reply.
+pub(crate) type Execute =
+    fn(&mut State, ClientId, Request<'_>, usize, Now, &mut Vec<u8>) -> Outcome;
+
 /// How one command is executed.
 pub(crate) trait Hooks {
-    /// As [`dispatch::execute`], with whatever goes around it.
-    fn execute(
-        state: &mut State,
-        id: ClientId,
-        request: Request<'_>,
-        request_bytes: usize,
-        now: Now,
-        out: &mut Vec<u8>,
-    ) -> Outcome;
+    /// [`dispatch::execute`], with whatever goes around it.
+    const EXECUTE: Execute;
 }
 
 /// Nothing goes around a command.
@@ -45,60 +42,53 @@ pub(crate) struct NoHooks;
 pub(crate) struct DoubleHooks;
 
 impl Hooks for NoHooks {
-    #[inline]
-    fn execute(
-        state: &mut State,
-        id: ClientId,
-        request: Request<'_>,
-        request_bytes: usize,
-        now: Now,
-        out: &mut Vec<u8>,
-    ) -> Outcome {
-        dispatch::execute(state, id, request, request_bytes, now, out)
-    }
+    const EXECUTE: Execute = dispatch::execute;
 }
 
 impl Hooks for DoubleHooks {
-    fn execute(
-        state: &mut State,
-        id: ClientId,
-        request: Request<'_>,
-        request_bytes: usize,
-        now: Now,
-        out: &mut Vec<u8>,
-    ) -> Outcome {
-        let spec = match state.commands.look_up(request) {
-            Lookup::Found(spec) => Some(spec),
-            Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
-        };
-        if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
-            return dispatch::execute(state, id, request, request_bytes, now, out);
+    const EXECUTE: Execute = execute;
+}
+
+/// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
+fn execute(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    request_bytes: usize,
+    now: Now,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let spec = match state.commands.look_up(request) {
+        Lookup::Found(spec) => Some(spec),
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+    };
+    if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
+        return dispatch::execute(state, id, request, request_bytes, now, out);
+    }
+    let start = out.len();
+    let passes = double(state).held.passes(id);
+    let struck = if let (Some(spec), false) = (spec, passes)
+        && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
+    {
+        if let Some(until) = action.holds(now) {
+            let command = What::Command(request.to_owned(), request_bytes);
+            hold(state, id, rule, until, command);
+            return WAITS;
         }
-        let start = out.len();
-        let passes = double(state).held.passes(id);
-        let struck = if let (Some(spec), false) = (spec, passes)
-            && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
-        {
-            if let Some(until) = action.holds(now) {
-                let command = What::Command(request.to_owned(), request_bytes);
-                hold(state, id, rule, until, command);
-                return WAITS;
-            }
-            answer_instead(state, id, spec, request, &action, out);
-            Some(rule)
-        } else {
-            let outcome = dispatch::execute(state, id, request, request_bytes, now, out);
-            if outcome.step == Step::Waits {
-                return outcome;
-            }
-            let mut call = Answered { spec, request, now };
-            call.strike_after(state, id, start, out)
-        };
-        log(state, id, spec, request, now, struck, &out[start..]);
-        Outcome {
-            step: Step::Done,
-            ran: spec,
+        answer_instead(state, id, spec, request, &action, out);
+        Some(rule)
+    } else {
+        let outcome = dispatch::execute(state, id, request, request_bytes, now, out);
+        if outcome.step == Step::Waits {
+            return outcome;
         }
+        let mut call = Answered { spec, request, now };
+        call.strike_after(state, id, start, out)
+    };
+    log(state, id, spec, request, now, struck, &out[start..]);
+    Outcome {
+        step: Step::Done,
+        ran: spec,
     }
 }
 
@@ -241,11 +231,11 @@ fn end_or_say(
 }
 
 /// Keeps something back; the client waits meanwhile.
-fn hold(state: &mut State, client: ClientId, rule: Vec<u8>, until: Until, what: What) {
+fn hold(state: &mut State, client: ClientId, rule: Vec<u8>, until: HeldUntil, what: What) {
     state.clients.at(client).gated = true;
     let until = match until {
-        Until::Instant(until) => Some(until),
-        Until::Released => None,
+        HeldUntil::Instant(until) => Some(until),
+        HeldUntil::Released => None,
     };
     double(state).held.add(Held {
         client,

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Instant;
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
-use tailrace_storage::Wants;
 
 use crate::call::Call;
 use crate::call::Flow;
@@ -147,21 +145,6 @@ impl Awaited {
 struct Pending(Arc<Ticket>);
 
 impl Waiting for Pending {
-    fn wants(&self, db: usize) -> Wants {
-        Wants {
-            db,
-            ..Wants::default()
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
-
-    fn attempt(&mut self, _: &mut Call<'_>, _: &mut ReplyWriter<'_>) -> Result<bool, CommandError> {
-        Ok(false)
-    }
-
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         match self.0.0.lock().take() {
             Some(Outcome::Ok) => reply.ok(),

@@ -98,20 +98,20 @@ pub(crate) enum Action {
     Stall,
 }
 
-/// Until when something is kept back.
+/// HeldUntil when something is kept back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Until {
+pub(crate) enum HeldUntil {
     Instant(Instant),
     Released,
 }
 
 impl Action {
-    /// Until when this keeps something back, if it does.
-    pub(crate) fn holds(&self, now: Now) -> Option<Until> {
+    /// HeldUntil when this keeps something back, if it does.
+    pub(crate) fn holds(&self, now: Now) -> Option<HeldUntil> {
         match self {
-            Self::Delay(by) => Some(Until::Instant(now.mono + *by)),
-            Self::Drip(..) => Some(Until::Instant(now.mono)),
-            Self::Hold | Self::Stall => Some(Until::Released),
+            Self::Delay(by) => Some(HeldUntil::Instant(now.mono + *by)),
+            Self::Drip(..) => Some(HeldUntil::Instant(now.mono)),
+            Self::Hold | Self::Stall => Some(HeldUntil::Released),
             _ => None,
         }
     }

@@ -10,7 +10,6 @@
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::number::parse_f64;
 use tailrace_storage::Instant;
-use tailrace_storage::Wants;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -57,19 +56,8 @@ struct Sleeping {
 }
 
 impl Waiting for Sleeping {
-    fn wants(&self, db: usize) -> Wants {
-        Wants {
-            db,
-            ..Wants::default()
-        }
-    }
-
     fn deadline(&self) -> Option<Instant> {
         Some(self.until)
-    }
-
-    fn attempt(&mut self, _: &mut Call<'_>, _: &mut ReplyWriter<'_>) -> Result<bool, CommandError> {
-        Ok(false)
     }
 
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
