@@ -12,6 +12,7 @@ use tailrace_tests::start;
 
 use super::FROZEN;
 use super::said;
+use super::send;
 
 #[tokio::test]
 async fn ids_idle_times_and_expiry_go_by_it() {
@@ -69,6 +70,37 @@ async fn what_is_due_happens_in_order_on_the_way() {
         said(&mut client, "TD CLOCK NEXT 2").await,
         "!ERR nothing is due any more after 0 deadlines"
     );
+}
+
+/// A wait ends, a command that is held goes on, and a key expires, each at its own instant.
+#[tokio::test]
+async fn one_move_passes_every_deadline() {
+    let server = start(&format!("{FROZEN}\nnotify-keyspace-events Ex")).await;
+    let mut test = Caller::connect(&server);
+    let mut listener = Caller::connect(&server);
+    listener
+        .call(&["SUBSCRIBE", "__keyevent@0__:expired"])
+        .await;
+    said(&mut test, "SET k v PX 5000").await;
+    said(&mut test, "TD FAULT ADD late CMD APPEND BEFORE DELAY 4000").await;
+    said(&mut test, "TD CALLS CLEAR").await;
+    let [mut reader, mut writer] = [Caller::connect(&server), Caller::connect(&server)];
+    send(&reader, "XREAD BLOCK 3000 STREAMS s $");
+    send(&writer, "APPEND late v");
+    settle().await;
+
+    assert_eq!(said(&mut test, "TD CLOCK ADVANCE 60000").await, "1060000");
+    assert_eq!(reader.reply().await.to_string(), "nil-array");
+    assert_eq!(writer.reply().await.to_string(), "1");
+    let message = listener.reply().await.to_string();
+    assert!(message.contains("expired"), "{message}");
+    let calls = said(&mut test, "TD CALLS").await;
+    let times: Vec<&str> = calls
+        .split("\"time\" ")
+        .skip(1)
+        .map(|call| &call[..7])
+        .collect();
+    assert_eq!(times, ["1003000", "1004000"], "{calls}");
 }
 
 #[tokio::test]

@@ -84,6 +84,10 @@ async fn in_vain_it_says_what_is_the_case_instead() {
         );
     }
     said(&mut test, "XREADGROUP GROUP g worker STREAMS s >").await;
+    assert_eq!(
+        said(&mut test, "TD ASSERT DRAINED s g").await,
+        "!ERR s g is not drained: 0 to read, 2 pending, 2 of them with worker"
+    );
     said(&mut test, "XACK s g 1-1 2-1").await;
     assert_eq!(said(&mut test, "TD ASSERT DRAINED s g").await, "OK");
 }
