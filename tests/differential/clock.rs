@@ -161,6 +161,16 @@ pub(super) fn ranks(exchanges: &[Exchange]) -> Vec<usize> {
     made.iter().map(rank).collect()
 }
 
+/// Whether a key was given so short a life that a server may meet its end between two commands, and the other
+/// one command later.
+pub(super) fn has_short_lives(exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| {
+        let words = &exchange.words;
+        let is_told = is(words, 0, "PEXPIRE") || is(words, 0, "SET") || is(words, 0, "GETEX");
+        is_told && words.last().is_some_and(|word| word == b"1")
+    })
+}
+
 /// Whether the reply to a command may be an id that the clock made just now.
 fn makes(command: &Words) -> bool {
     let names = ["XADD", "EXEC", "EVAL", "EVALSHA"];
