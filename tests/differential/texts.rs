@@ -112,14 +112,18 @@ fn without_times(value: &str) -> String {
 }
 
 /// What SLOWLOG or COMMANDLOG tells, without numbers, times and durations, and without what the control connection said.
+/// Whether a CLIENT KILL is large depends on how many digits the numbers of clients have, so it is left out, too.
 pub(super) fn logged(entries: Vec<Value>) -> Vec<Value> {
     // What comes from nowhere the reference asked itself.
-    let is_of_control = |entry: &Value| {
+    let is_left_out = |entry: &Value| {
         as_logged(entry).is_some_and(|parts| {
-            parts[4].text().is_empty() || parts[5].text() == CONTROL.as_bytes()
+            let is_kill = matches!(&parts[3], Value::Array(words) if words.len() > 1
+                && words[0].text().eq_ignore_ascii_case(b"CLIENT")
+                && words[1].text().eq_ignore_ascii_case(b"KILL"));
+            is_kill || parts[4].text().is_empty() || parts[5].text() == CONTROL.as_bytes()
         })
     };
-    let others = entries.into_iter().filter(|entry| !is_of_control(entry));
+    let others = entries.into_iter().filter(|entry| !is_left_out(entry));
     others
         .map(|entry| match as_logged(&entry) {
             Some(parts) => Value::Array(parts[3..].to_vec()),
