@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tailrace_tests::Value;
 
 use super::grammar::Words;
+use super::script::SHORT;
 use super::talk::Exchange;
 use super::talk::is;
 
@@ -161,14 +162,28 @@ pub(super) fn ranks(exchanges: &[Exchange]) -> Vec<usize> {
     made.iter().map(rank).collect()
 }
 
-/// Whether a key was given so short a life that a server may meet its end between two commands, and the other
-/// one command later.
-pub(super) fn has_short_lives(exchanges: &[Exchange]) -> bool {
-    exchanges.iter().any(|exchange| {
-        let words = &exchange.words;
-        let is_told = is(words, 0, "PEXPIRE") || is(words, 0, "SET") || is(words, 0, "GETEX");
-        is_told && words.last().is_some_and(|word| word == b"1")
-    })
+/// Whether two servers may answer differently by chance, each as it should:
+///
+/// - a key lives for a millisecond, so that one server meets its end between two commands and the other one later;
+/// - two clients wait for a short time at once, and what one sends behind its wait comes before or after the other's
+///   deadline;
+/// - a flush tells the same client of several that redirect to it: the reference turns its list of clients round ten
+///   times a second, and the messages follow that list.
+pub(super) fn goes_by_chance(exchanges: &[Exchange]) -> bool {
+    let count = |is_one: fn(&Words) -> bool| {
+        let words = exchanges.iter().map(|exchange| &exchange.words);
+        words.filter(|words| is_one(words)).count()
+    };
+    let flushes = count(|words| is(words, 0, "FLUSHALL") || is(words, 0, "FLUSHDB"));
+    let redirections = count(|words| words.iter().any(|word| word == b"REDIRECT"));
+    count(lives_shortly) > 0
+        || count(|words| words.iter().any(|word| word == SHORT)) > 1
+        || (flushes > 0 && redirections > 1)
+}
+
+fn lives_shortly(words: &Words) -> bool {
+    let is_told = is(words, 0, "PEXPIRE") || is(words, 0, "SET") || is(words, 0, "GETEX");
+    is_told && words.last().is_some_and(|word| word == b"1")
 }
 
 /// Whether the reply to a command may be an id that the clock made just now.
