@@ -175,6 +175,11 @@ impl Membership {
         });
     }
 
+    /// Whether the script that runs may use keys of any slot.
+    pub(super) fn is_script_free(&self) -> bool {
+        self.script.get() == ScriptSlot::Any
+    }
+
     /// Lets the script that runs use keys of a slot, if it may.
     pub(super) fn admit_to_script(&self, slot: u16) -> Result<(), ClusterError> {
         match self.script.get() {
