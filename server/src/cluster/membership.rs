@@ -68,6 +68,11 @@ impl Membership {
         &self.view
     }
 
+    /// What all nodes of this process share.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// Whether a node of this engine takes the cluster for whole.
     pub(crate) fn is_whole(&self, node: NodeIndex) -> bool {
         self.whole.contains(&node)

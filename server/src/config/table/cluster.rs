@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("cluster-require-full-coverage",          YesNo,                      "yes",        Live,    Used),
     row("cluster-allow-reads-when-down",          YesNo,                      "no",         Live,    Used),
     row("cluster-allow-pubsubshard-when-down",    YesNo,                      "yes",        Live,    Used),
-    row("cluster-slot-migration-log-max-len",     Int(0, i64::MAX),           "1000",       Live,    Kept),
+    row("cluster-slot-migration-log-max-len",     Int(0, i64::MAX),           "1000",       Live,    Used),
     row("slot-migration-max-failover-repl-bytes", MemoryOrMinusOne,           "0",          Live,    Kept),
     row("cluster-slot-stats-enabled",             YesNo,                      "no",         Live,    Used),
 ];
