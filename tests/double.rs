@@ -4,6 +4,7 @@ use tailrace_tests::Caller;
 
 mod clock;
 mod faults;
+mod ledger;
 mod off;
 mod waits;
 

@@ -58,6 +58,7 @@ fn execute(
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
+    note_client(state, id);
     let spec = match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
@@ -89,6 +90,13 @@ fn execute(
     Outcome {
         step: Step::Done,
         ran: spec,
+    }
+}
+
+/// What follows is done by this client.
+pub(crate) fn note_client(state: &mut State, id: ClientId) {
+    if let Some(ledger) = state.store.ledger_mut() {
+        ledger.set_client(id.number);
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod driver;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
+pub(crate) mod ledger;
 mod release;
 pub(crate) mod rules;
 pub(crate) mod subject;

@@ -9,6 +9,7 @@ mod calls;
 mod clock;
 pub(crate) mod fault;
 mod help;
+mod ledger;
 mod syntax;
 mod wait;
 
@@ -34,6 +35,7 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &clock::SPEC,
             &fault::SPEC,
             &help::SPEC,
+            &ledger::SPEC,
             &fault::RELEASE,
             &wait::SPEC,
         ],
