@@ -3,6 +3,7 @@
 use tailrace_tests::Caller;
 
 mod clock;
+mod crashes;
 mod faults;
 mod ledger;
 mod off;

@@ -11,6 +11,7 @@ use tailrace_storage::key_slot;
 use super::Double;
 use super::calls::CallEntry;
 use super::held::Held;
+use super::held::PAUSED;
 use super::held::What;
 use super::rules::Action;
 use super::rules::HeldUntil;
@@ -65,6 +66,14 @@ fn execute(
     };
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
+    }
+    if state.is_paused() {
+        let command = What::Unseen(request.to_owned(), request_bytes);
+        hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
+        return WAITS;
+    }
+    if let (Some(spec), Some(double)) = (spec, &mut state.double) {
+        double.readers.note(id, spec, request);
     }
     let start = out.len();
     let passes = double(state).held.passes(id);
