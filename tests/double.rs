@@ -4,7 +4,9 @@ use tailrace_tests::Caller;
 
 mod clock;
 mod faults;
+mod nodes;
 mod off;
+mod spaces;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.

@@ -303,6 +303,7 @@ impl State {
         }
         if let Some(double) = &mut self.double {
             double.held.forget(id);
+            double.on_left(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);

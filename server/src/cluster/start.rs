@@ -18,6 +18,8 @@ use super::View;
 use super::file;
 use crate::config::ClusterSettings;
 use crate::config::Config;
+use crate::double::Double;
+use crate::double::stage::Stage;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
@@ -62,20 +64,35 @@ impl Cluster {
     ///
     /// [`StartError`] if an address cannot be listened on, or if the file that describes the cluster is wrong.
     pub async fn start(builder: Builder) -> Result<Self, StartError> {
-        let settings = builder.settings();
-        if !settings.cluster_enabled {
-            let servers = vec![builder.start_alone()?];
-            return Ok(Self {
-                servers,
+        Self::launch(builder)
+    }
+
+    /// As [`Self::start`], which waits for nothing.
+    pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
+        let (stage, spaces) = builder.stage().unzip();
+        let mut cluster = match builder.settings().cluster_enabled {
+            false => Self {
+                servers: vec![builder.start_alone(stage.as_ref())?],
                 topology: None,
-            });
+            },
+            true => Self::launch_nodes(&builder, stage.as_ref())?,
+        };
+        if let Some(stage) = stage {
+            let engines: Vec<_> = cluster
+                .servers
+                .iter()
+                .map(Server::engine)
+                .cloned()
+                .collect();
+            let driver = stage.open(&engines);
+            cluster.servers[0].adopt(driver, spaces.flatten());
         }
+        Ok(cluster)
+    }
+
+    fn launch_nodes(builder: &Builder, stage: Option<&Arc<Stage>>) -> Result<Self, StartError> {
+        let settings = builder.settings();
         let primaries = settings.cluster.nodes;
-        if settings.testdouble && primaries > 1 {
-            let text =
-                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
-            return Err(TopologyError::new(text).into());
-        }
         let nodes = bind(builder.configuration())?;
         let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
         let addresses = sockets.map(|(sockets, number)| address(sockets, number));
@@ -96,8 +113,9 @@ impl Cluster {
         let mut servers = Vec::new();
         for (number, (faces, config)) in faces.into_iter().zip(configs).enumerate() {
             let membership = Membership::new(Arc::clone(&topology), number);
+            let double = stage.map(|stage| Double::on(Arc::clone(stage), number));
             let builder = builder.again(config);
-            servers.push(builder.launch(faces, Some(Box::new(membership)))?);
+            servers.push(builder.launch(faces, Some(Box::new(membership)), double)?);
             topology.connect(number, servers[number].engine());
         }
         Ok(Self {

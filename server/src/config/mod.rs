@@ -169,6 +169,28 @@ impl Config {
         config
     }
 
+    /// The configuration of a server beside the one that a process was started as: on a free port of 127.0.0.1, and
+    /// without what there is once for a process.
+    pub(crate) fn of_space(&self) -> Self {
+        let mut config = self.of_node(0, false);
+        config.assign("bind", Value::Texts(vec![Box::from(*b"127.0.0.1")]));
+        for name in ["cluster-topology", "cluster-announce-ip"] {
+            config.assign(name, Value::Text(Box::default()));
+        }
+        config.assign("cluster-announce-port", Value::Integer(0));
+        config.file.clear();
+        config.on_values_changed();
+        config
+    }
+
+    /// Makes it that of a cluster of so many nodes.
+    pub(crate) fn set_nodes(&mut self, nodes: usize) {
+        let nodes = i64::try_from(nodes).unwrap_or(i64::MAX);
+        self.assign("nodes", Value::Integer(nodes));
+        self.assign("cluster-enabled", Value::YesNo(true));
+        self.on_values_changed();
+    }
+
     fn assign(&mut self, name: &str, value: Value) {
         let name = self
             .table

@@ -30,6 +30,8 @@ pub(crate) struct Jobs {
 /// Something to do, and who waits for it.
 pub(crate) struct Job {
     pub(crate) awaited: Awaited,
+    /// Where the one is connected.
+    pub(crate) engine: usize,
     pub(crate) task: Task,
 }
 
@@ -68,6 +70,8 @@ pub(crate) enum Outcome {
     Ok,
     /// What the wall shows now, in milliseconds.
     At(u64),
+    /// How much it was.
+    Count(u64),
     /// Why it was not done, or not to its end.
     Failed(String),
 }
@@ -98,9 +102,16 @@ impl Jobs {
 pub(crate) fn leave(call: &mut Call<'_>, task: Task) -> Flow {
     let awaited = Awaited::by(call.id);
     let flow = awaited.wait();
-    if let Some(double) = &mut call.state.double {
-        double.jobs.queue.push_back(Job { awaited, task });
-        double.bell.notify_one();
+    if let Some(double) = &call.state.double {
+        let stage = &double.stage;
+        let engine = double.engine;
+        let job = Job {
+            awaited,
+            engine,
+            task,
+        };
+        stage.jobs.lock().queue.push_back(job);
+        stage.bell.notify_one();
     }
     flow
 }
@@ -148,7 +159,7 @@ impl Waiting for Pending {
     fn give_up(&mut self, _: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
         match self.0.0.lock().take() {
             Some(Outcome::Ok) => reply.ok(),
-            Some(Outcome::At(millis)) => reply.unsigned(millis),
+            Some(Outcome::At(number) | Outcome::Count(number)) => reply.unsigned(number),
             Some(Outcome::Failed(reason)) => reply.error(format!("ERR {reason}")),
             None => reply.error(CommandError::from(ClientError::Unblocked).wire()),
         }

@@ -4,19 +4,16 @@
 //! moment only. They have patience by the host's clock: the one that the test holds may stand still.
 
 use std::sync::Arc;
-use std::sync::Weak;
 use std::time::Duration;
 
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
-use tokio::runtime::Handle;
 
 use super::condition::Condition;
 use super::jobs::Awaited;
 use super::jobs::Outcome;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::engine::Engine;
 use crate::state::State;
 
 /// All of them, in the order in which they came.
@@ -24,8 +21,6 @@ use crate::state::State;
 pub(crate) struct Watches {
     watches: Vec<Watch>,
     last_number: u64,
-    /// Where patience ends. Invariant: there once the engine runs.
-    home: Option<(Weak<Engine>, Handle)>,
 }
 
 /// One of them.
@@ -36,19 +31,13 @@ struct Watch {
     db: usize,
 }
 
-impl Watches {
-    /// Notes whose these are. Must be called within a tokio runtime.
-    pub(crate) fn live_in(&mut self, engine: &Arc<Engine>) {
-        self.home = Some((Arc::downgrade(engine), Handle::current()));
-    }
-}
-
 /// Lets a call wait until `condition` holds, as long as it has `patience`.
 pub(crate) fn wait(call: &mut Call<'_>, condition: Condition, patience: Millis) -> Flow {
     let awaited = Awaited::by(call.id);
     let flow = awaited.wait();
     let db = call.db;
     if let Some(double) = &mut call.state.double {
+        let (stage, engine) = (Arc::clone(&double.stage), double.engine);
         let watches = &mut double.watches;
         watches.last_number += 1;
         let number = watches.last_number;
@@ -58,15 +47,12 @@ pub(crate) fn wait(call: &mut Call<'_>, condition: Condition, patience: Millis) 
             condition,
             db,
         });
-        if let Some((engine, runtime)) = &watches.home {
-            let engine = Weak::clone(engine);
-            runtime.spawn(async move {
-                tokio::time::sleep(Duration::from_millis(patience.0)).await;
-                if let Some(engine) = engine.upgrade() {
-                    engine.with(|state, now| state.give_up_watch(number, patience, now));
-                }
-            });
-        }
+        double.stage.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(patience.0)).await;
+            if let Some(engine) = stage.engine(engine) {
+                engine.with(|state, now| state.give_up_watch(number, patience, now));
+            }
+        });
     }
     flow
 }

@@ -6,6 +6,7 @@ use super::FLAGS;
 use super::calls;
 use super::clock;
 use super::fault;
+use super::space;
 use super::wait;
 use crate::args::Args;
 use crate::call::Call;
@@ -26,7 +27,15 @@ pub(super) const SPEC: Spec = Spec {
 fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     write(
         reply,
-        &[HEAD, clock::HELP, fault::HELP, wait::HELP, calls::HELP].concat(),
+        &[
+            HEAD,
+            clock::HELP,
+            fault::HELP,
+            wait::HELP,
+            calls::HELP,
+            space::HELP,
+        ]
+        .concat(),
     );
     Ok(Flow::Done)
 }

@@ -9,6 +9,7 @@ mod calls;
 mod clock;
 pub(crate) mod fault;
 mod help;
+mod space;
 mod syntax;
 mod wait;
 
@@ -35,6 +36,7 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &fault::SPEC,
             &help::SPEC,
             &fault::RELEASE,
+            &space::SPEC,
             &wait::SPEC,
         ],
     )

@@ -12,6 +12,7 @@ use tailrace_storage::Millis;
 
 use super::FLAGS;
 use super::calls;
+use super::double;
 use super::fail;
 use super::help;
 use super::syntax;
@@ -24,6 +25,7 @@ use crate::double::condition::Condition;
 use crate::double::condition::Order;
 use crate::double::condition::Place;
 use crate::double::condition::Readers;
+use crate::double::nodes;
 use crate::double::watch;
 use crate::error::CommandError;
 use crate::spec::Group;
@@ -60,6 +62,9 @@ fn wait(
     }
     let (words, patience) = split_timeout(args.rest())?;
     let condition = condition(Args::new(words, 0))?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, Some(patience)));
+    }
     if condition.check(call.state, call.db).is_ok() {
         reply.ok();
         return Ok(Flow::Done);
@@ -77,6 +82,9 @@ fn assert(
         return Ok(Flow::Done);
     }
     let condition = condition(args)?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, None));
+    }
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)
