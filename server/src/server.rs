@@ -358,8 +358,7 @@ impl Server {
         self.spaces = spaces;
     }
 
-    /// What accepts clients, for tests that hold both directions of a client themselves.
-    #[cfg(test)]
+    /// What accepts its clients.
     pub(crate) fn acceptor(&self) -> &Acceptor {
         &self.acceptor
     }
@@ -454,6 +453,9 @@ impl Drop for Server {
             state.scripts.kill();
             for client in state.clients.iter() {
                 client.link.kill();
+            }
+            if let Some(double) = &mut state.double {
+                double.end();
             }
         });
         if let Some(path) = &self.unix_path {

@@ -20,6 +20,7 @@ use crate::config::ClusterSettings;
 use crate::config::Config;
 use crate::double::Double;
 use crate::double::stage::Stage;
+use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
@@ -176,6 +177,22 @@ impl Cluster {
         let engine = view.map_or(Some(0), |view| view.node(node).engine);
         let engine = engine.expect("the node is one of this process");
         self.servers[engine].serve_at(node, stream);
+    }
+
+    /// What accepts clients for each node, in the order of [`Self::addrs`].
+    pub(crate) fn doors(&self) -> Vec<Acceptor> {
+        let Some(view) = self.view() else {
+            let own = self.servers.iter();
+            return own.map(|server| server.acceptor().clone()).collect();
+        };
+        let nodes = view.nodes.iter().enumerate();
+        let doors = nodes.filter_map(|(place, node)| {
+            Some(Acceptor {
+                face: NodeIndex::new(place),
+                ..self.servers[node.engine?].acceptor().clone()
+            })
+        });
+        doors.collect()
     }
 
     /// Lets a replica and its primary change places. Nothing is lost: they share their data.

@@ -191,6 +191,32 @@ impl Config {
         self.on_values_changed();
     }
 
+    /// Lets it listen on no address.
+    pub(crate) fn listen_nowhere(&mut self) {
+        self.assign("bind", Value::Texts(Vec::new()));
+        self.on_values_changed();
+    }
+
+    /// Makes it that of a test double.
+    pub(crate) fn of_double(mut self) -> Self {
+        self.assign("testdouble", Value::YesNo(true));
+        self.on_values_changed();
+        self
+    }
+
+    /// Lets the clock of a test double stand still at first, at these milliseconds since 1970.
+    pub(crate) fn freeze_at(&mut self, unix_ms: u64) {
+        let clock = format!("frozen:{}", unix_ms.min(WALL_MAX_MS));
+        self.assign("clock", Value::Text(clock.into_bytes().into()));
+        self.on_values_changed();
+    }
+
+    /// Lets chance start from here.
+    pub(crate) fn set_seed(&mut self, seed: u32) {
+        self.assign("seed", Value::Integer(seed.into()));
+        self.on_values_changed();
+    }
+
     fn assign(&mut self, name: &str, value: Value) {
         let name = self
             .table

@@ -17,7 +17,7 @@ pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
 mod nodes;
-mod release;
+pub(crate) mod release;
 pub(crate) mod rules;
 pub(crate) mod spaces;
 pub(crate) mod stage;
@@ -61,6 +61,12 @@ impl Double {
             watches: Watches::default(),
             parked: 0,
         }
+    }
+
+    /// The server ends: whoever in this program waits for something is told so.
+    pub(crate) fn end(&mut self) {
+        self.watches = Watches::default();
+        self.stage.jobs.lock().close();
     }
 
     /// A client has left, and the spaces that are its own end.

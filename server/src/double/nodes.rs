@@ -10,6 +10,7 @@ use std::time::Duration;
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tailrace_storage::key_slot;
+use tokio::sync::oneshot;
 
 use super::condition::Condition;
 use super::condition::describe_waiting;
@@ -25,23 +26,47 @@ use crate::state::State;
 pub(crate) fn wait(call: &mut Call<'_>, condition: Condition, patience: Option<Millis>) -> Flow {
     let db = call.db;
     beside(call, async move |stage: Arc<Stage>| {
-        let outcome = match patience {
-            None => check(&stage, &condition, db),
-            Some(patience) => {
-                let wait = hold(&stage, &condition, db);
-                let waited = tokio::time::timeout(Duration::from_millis(patience.0), wait).await;
-                match waited {
-                    Ok(()) => Ok(()),
-                    Err(_) => check(&stage, &condition, db)
-                        .map_err(|reason| format!("after {} ms {reason}", patience.0)),
-                }
-            }
-        };
-        match outcome {
-            Ok(()) => Outcome::Ok,
-            Err(reason) => Outcome::Failed(reason),
-        }
+        waited(&stage, &condition, db, patience).await
     })
+}
+
+/// What comes of a wait.
+async fn waited(
+    stage: &Stage,
+    condition: &Condition,
+    db: usize,
+    patience: Option<Millis>,
+) -> Outcome {
+    let outcome = match patience {
+        None => check(stage, condition, db),
+        Some(patience) => {
+            let wait = hold(stage, condition, db);
+            match tokio::time::timeout(Duration::from_millis(patience.0), wait).await {
+                Ok(()) => Ok(()),
+                Err(_) => check(stage, condition, db)
+                    .map_err(|reason| format!("after {} ms {reason}", patience.0)),
+            }
+        }
+    };
+    match outcome {
+        Ok(()) => Outcome::Ok,
+        Err(reason) => Outcome::Failed(reason),
+    }
+}
+
+/// Lets the program wait in which this runs, as long as it has `patience`.
+pub(crate) fn wait_from_outside(
+    stage: &Arc<Stage>,
+    condition: Condition,
+    db: usize,
+    patience: Millis,
+    answer: oneshot::Sender<Outcome>,
+) {
+    let stage = Arc::clone(stage);
+    Arc::clone(&stage).spawn(async move {
+        // Whoever dropped the answer wants none.
+        let _ = answer.send(waited(&stage, &condition, db, Some(patience)).await);
+    });
 }
 
 /// Acts on every node, and replies with the sum of what it gives.
@@ -65,8 +90,7 @@ where
     W: FnOnce(Arc<Stage>) -> F + Send + 'static,
     F: Future<Output = Outcome> + Send + 'static,
 {
-    let awaited = Awaited::by(call.id);
-    let flow = awaited.wait();
+    let (awaited, flow) = Awaited::by(call.id);
     if let Some(double) = &call.state.double {
         let (stage, engine) = (Arc::clone(&double.stage), double.engine);
         double.stage.spawn(async move {

@@ -24,6 +24,7 @@ use crate::engine::Engine;
 use crate::server::Builder;
 use crate::server::Server;
 use crate::server::StartError;
+use crate::testing::Parts;
 
 /// The spaces of a process.
 pub(crate) struct Spaces {
@@ -68,6 +69,8 @@ pub(crate) struct Wish {
     pub(crate) nodes: Option<usize>,
     /// It ends with this client.
     pub(crate) owner: Option<Owner>,
+    /// It listens on no port; clients are brought to it.
+    pub(crate) has_no_port: bool,
 }
 
 /// What is known of a space.
@@ -115,6 +118,9 @@ impl Spaces {
         let mut config = self.config.clone();
         if let Some(nodes) = wish.nodes {
             config.set_nodes(nodes);
+        }
+        if wish.has_no_port {
+            config.listen_nowhere();
         }
         let builder = Builder::of_space(config, Arc::clone(&self.base), seat);
         let cluster = Cluster::launch(builder)?;
@@ -198,6 +204,12 @@ impl Spaces {
             owned.map(|(id, _)| *id).collect()
         };
         owned.iter().for_each(|id| self.free_soon(*id));
+    }
+
+    /// What a program holds of one.
+    pub(crate) fn parts(&self, id: u64) -> Option<Parts> {
+        let table = self.table.lock();
+        Parts::of(&table.spaces.get(&id)?.cluster)
     }
 
     /// Whether a client is connected to any.

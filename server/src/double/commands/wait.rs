@@ -107,7 +107,8 @@ fn split_timeout(words: Request<'_>) -> Result<(Request<'_>, Millis), CommandErr
     Ok((words.first(count), Millis(patience)))
 }
 
-fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
+/// Reads what is to hold, to the end of the arguments.
+pub(super) fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
     let what = args.bytes()?;
     let condition = match what.to_ascii_lowercase().as_slice() {
         b"blocked" => blocked(&mut args)?,
