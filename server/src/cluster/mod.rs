@@ -11,13 +11,14 @@
 //! | `route.rs` | May a command run here, and if not, where? |
 //! | `follow.rs` | What an engine does when the cluster has changed |
 //! | `endpoint.rs` | Where a client is told that a node is |
-//! | `file.rs` | Clusters of several processes, from a file |
+//! | `file.rs`, `own_nodes.rs` | Clusters of several processes, from a file, and which of its nodes are in this one |
 //! | `start.rs` | Starting the nodes of a process |
 
 mod endpoint;
 mod file;
 mod follow;
 mod membership;
+mod own_nodes;
 mod route;
 mod start;
 mod topology;
