@@ -102,3 +102,30 @@ async fn any_node_answers_for_all() {
     assert_eq!(said(&mut callers[0], "TD FAULT DEL gate").await, "OK");
     assert_eq!(held[1].reply().await.to_string(), "2");
 }
+
+#[tokio::test]
+async fn a_pause_and_the_ledger_are_for_all_nodes() {
+    let (_cluster, mut callers) = cluster().await;
+    let stream = KEYS[2];
+    let [first, second, third] = &mut callers;
+    assert_eq!(said(first, "TD LEDGER ON").await, "OK");
+    said(third, &format!("XADD {stream} 1-1 f v")).await;
+    said(third, &format!("XGROUP CREATE {stream} g 0")).await;
+    said(third, &format!("XREADGROUP GROUP g c STREAMS {stream} >")).await;
+    let lost = said(second, &format!("TD ASSERT AT-LEAST-ONCE {stream} g")).await;
+    assert!(lost.contains("1-1"), "{lost}");
+    said(third, &format!("XACK {stream} g 1-1")).await;
+    assert_eq!(
+        said(second, &format!("TD ASSERT AT-LEAST-ONCE {stream} g")).await,
+        "OK"
+    );
+    assert_eq!(said(first, "TD PAUSE").await, "OK");
+    send(second, &format!("XLEN {}", KEYS[1]));
+    send(third, &format!("XLEN {stream}"));
+    settle().await;
+    second.assert_silent().await;
+    third.assert_silent().await;
+    assert_eq!(said(first, "TD RESUME").await, "OK");
+    assert_eq!(second.reply().await.to_string(), "0");
+    assert_eq!(third.reply().await.to_string(), "1");
+}

@@ -15,6 +15,7 @@ use super::NodeIndex;
 use super::Topology;
 use super::TopologyError;
 use super::View;
+use super::moving;
 use super::own_nodes;
 use crate::config::Config;
 use crate::double::Double;
@@ -26,7 +27,6 @@ use crate::server::Server;
 use crate::server::StartError;
 use crate::sockets;
 use crate::sockets::Sockets;
-use crate::state::State;
 
 /// The servers of a process: one, or the nodes of a cluster.
 ///
@@ -54,6 +54,17 @@ pub struct Cluster {
     /// One for each engine. Never empty.
     servers: Vec<Server>,
     topology: Option<Arc<Topology>>,
+    /// Moves slots in the background.
+    _mover: Option<Task>,
+}
+
+/// A task that ends when this is dropped.
+struct Task(tokio::task::AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Cluster {
@@ -74,6 +85,7 @@ impl Cluster {
             false => Self {
                 servers: vec![builder.start_alone(stage.as_ref())?],
                 topology: None,
+                _mover: None,
             },
             true => Self::launch_nodes(&builder, stage.as_ref())?,
         };
@@ -121,9 +133,11 @@ impl Cluster {
             servers.push(builder.launch(faces, Some(Box::new(membership)), double)?);
             topology.connect(number, servers[number].engine());
         }
+        let mover = tokio::spawn(moving::run(Arc::clone(&topology)));
         Ok(Self {
             servers,
             topology: Some(topology),
+            _mover: Some(Task(mover.abort_handle())),
         })
     }
 
@@ -219,39 +233,8 @@ impl Cluster {
         let Some(topology) = &self.topology else {
             return;
         };
-        let view = topology.view();
-        let target = view
-            .node(to)
-            .engine
-            .expect("the node is one of this process");
-        let source = view
-            .owner_of(slot)
-            .map_or(Some(target), |owner| view.node(owner).engine);
-        let source = source.expect("the slot is served by a node of this process");
-        let give = |state: &mut State| {
-            if let Some(cluster) = &mut state.cluster {
-                cluster.change(|view| view.give(slot, to));
-            }
-        };
-        if source == target {
-            return self.servers[target].engine().with(|state, _| give(state));
-        }
-        // Whoever takes two locks takes that of the lower number first. It also tells the others, which the second
-        // one must not do before the first is released.
-        let (low, high) = (source.min(target), source.max(target));
-        let high = self.servers[high].engine();
-        self.servers[low].engine().with(|one, _| {
-            high.with(|other, _| {
-                keep_news(other, true);
-                let (from, to) = match source == low {
-                    true => (&mut *one, other),
-                    false => (other, &mut *one),
-                };
-                to.store.put_moved(from.store.take_slot(slot));
-                give(one);
-            });
-        });
-        high.with(|other, _| keep_news(other, false));
+        let from = topology.view().owner_of(slot);
+        moving::move_slot(topology, slot, from, to);
     }
 
     /// Moves a manual clock, as [`Server::advance`] does, for all nodes together.
@@ -294,12 +277,6 @@ impl Cluster {
             (1, Some(server)) => Ok(server),
             _ => Err(TopologyError::new("several nodes are a cluster; start them as one").into()),
         }
-    }
-}
-
-fn keep_news(state: &mut State, keeps: bool) {
-    if let Some(cluster) = &mut state.cluster {
-        cluster.keep_news(keeps);
     }
 }
 

@@ -8,6 +8,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::Millis;
 
 use super::clock::TestClock;
+use super::held::PAUSED;
 use super::jobs::Job;
 use super::jobs::Outcome;
 use super::jobs::Task;
@@ -57,6 +58,7 @@ impl Driver {
                 clients,
                 patience,
             } => self.run(by, clients, patience).await,
+            Task::Resume => self.resume(),
         }
     }
 
@@ -120,6 +122,19 @@ impl Driver {
         engines
             .map(|engine| engine.look(|state| state.blocked_clients()))
             .sum()
+    }
+
+    /// Does what had become due, and then what was asked meanwhile.
+    fn resume(&self) -> Outcome {
+        for engine in &self.engines {
+            engine.with(|state, now| {
+                state.set_paused(false);
+                state.begin(now);
+                state.do_due(now);
+                state.release(PAUSED, usize::MAX, now);
+            });
+        }
+        Outcome::Ok
     }
 
     async fn run(&self, by: Millis, clients: usize, patience: Millis) -> Outcome {

@@ -16,7 +16,9 @@ pub(crate) mod driver;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
+pub(crate) mod ledger;
 mod nodes;
+pub(crate) mod readers;
 pub(crate) mod release;
 pub(crate) mod rules;
 pub(crate) mod spaces;
@@ -30,6 +32,7 @@ use tailrace_storage::Instant;
 use tailrace_storage::Now;
 
 use self::held::HeldBack;
+use self::readers::ReadersByClient;
 use self::spaces::Owner;
 use self::stage::Stage;
 use self::watch::Watches;
@@ -45,6 +48,10 @@ pub(crate) struct Double {
     pub(crate) engine: usize,
     /// What faults keep back here.
     pub(crate) held: HeldBack,
+    /// As which consumers clients read.
+    pub(crate) readers: ReadersByClient,
+    /// Whether nothing is executed and nothing becomes due.
+    pub(crate) is_paused: bool,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
     /// How many commands waited when it was last asked.
@@ -58,6 +65,8 @@ impl Double {
             stage,
             engine,
             held: HeldBack::default(),
+            readers: ReadersByClient::default(),
+            is_paused: false,
             watches: Watches::default(),
             parked: 0,
         }
@@ -69,8 +78,10 @@ impl Double {
         self.stage.jobs.lock().close();
     }
 
-    /// A client has left, and the spaces that are its own end.
-    pub(crate) fn on_left(&self, client: ClientId) {
+    /// A client has left, and what was its own with it; the spaces that it owned end.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        self.held.forget(client);
+        self.readers.forget(client);
         if let Some(spaces) = self.stage.seat.spaces.upgrade() {
             spaces.on_left(self.owner(client));
         }
@@ -101,6 +112,18 @@ impl State {
     /// When a fault next lets something go.
     pub(crate) fn next_release(&self) -> Option<Instant> {
         self.double.as_ref()?.held.next_deadline()
+    }
+
+    /// Stops the whole server, or lets it go on.
+    pub(crate) fn set_paused(&mut self, is_paused: bool) {
+        if let Some(double) = &mut self.double {
+            double.is_paused = is_paused;
+        }
+    }
+
+    /// Whether a test has stopped the whole server: nothing is executed and nothing becomes due.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.double.as_ref().is_some_and(|double| double.is_paused)
     }
 
     /// How many clients wait for a key or a time, those aside that wait for the test double.

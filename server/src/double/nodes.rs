@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tailrace_storage::key_slot;
@@ -82,6 +83,28 @@ pub(crate) fn on_each(
             .map(|engine| engine.with(|state, now| act(state, now)));
         outcome(sums.sum::<usize>() as u64)
     })
+}
+
+/// Acts on every node, at once if there is one only, and replies that it is done.
+pub(crate) fn everywhere(
+    call: &mut Call<'_>,
+    reply: &mut ReplyWriter<'_>,
+    act: impl Fn(&mut State) + Send + 'static,
+) -> Flow {
+    let is_alone = match &call.state.double {
+        Some(double) => double.stage.is_alone(),
+        None => true,
+    };
+    if !is_alone {
+        let act = move |state: &mut State, _| {
+            act(state);
+            1
+        };
+        return on_each(call, act, |_| Outcome::Ok);
+    }
+    act(call.state);
+    reply.ok();
+    Flow::Done
 }
 
 /// Lets a call wait for what is done beside the commands.

@@ -6,6 +6,9 @@ use super::FLAGS;
 use super::calls;
 use super::clock;
 use super::fault;
+use super::kill;
+use super::ledger;
+use super::pause;
 use super::space;
 use super::wait;
 use crate::args::Args;
@@ -31,7 +34,10 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             HEAD,
             clock::HELP,
             fault::HELP,
+            kill::HELP,
+            pause::HELP,
             wait::HELP,
+            ledger::HELP,
             calls::HELP,
             space::HELP,
         ]

@@ -9,6 +9,9 @@ mod calls;
 mod clock;
 pub(crate) mod fault;
 mod help;
+mod kill;
+mod ledger;
+mod pause;
 mod space;
 mod syntax;
 mod wait;
@@ -41,7 +44,11 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &clock::SPEC,
             &fault::SPEC,
             &help::SPEC,
+            &kill::SPEC,
+            &ledger::SPEC,
+            &pause::PAUSE,
             &fault::RELEASE,
+            &pause::RESUME,
             &space::SPEC,
             &wait::SPEC,
         ],
