@@ -53,6 +53,7 @@ mod calls;
 mod clock;
 mod error;
 mod fault;
+mod ledger;
 mod life;
 mod wait;
 
@@ -70,6 +71,7 @@ pub use self::error::TestError;
 pub use self::fault::Fault;
 pub use self::fault::Happens;
 pub use self::fault::NewFault;
+pub use self::ledger::Ledger;
 use self::life::Life;
 pub(crate) use self::life::Parts;
 pub use self::wait::Amount;
@@ -248,6 +250,29 @@ impl TestServer {
     /// ```
     pub fn calls(&self) -> Calls<'_> {
         Calls::new(self)
+    }
+
+    /// What becomes of entries: see [`Ledger`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// use tailrace_server::testing::TestServer;
+    ///
+    /// let server = TestServer::builder().frozen_at(1_000_000).start()?;
+    /// server.ledger().on();
+    /// let mut client = std::net::TcpStream::connect(server.addr())?;
+    /// for line in ["XADD jobs * task resize", "XGROUP CREATE jobs workers 0", "XREADGROUP GROUP workers alice STREAMS jobs >"] {
+    ///     client.write_all(format!("{line}\r\n").as_bytes())?;
+    ///     client.read(&mut [0; 256])?;
+    /// }
+    /// let lost = server.wait().now().at_least_once("jobs", "workers").wait();
+    /// assert!(lost.unwrap_err().to_string().contains("1000000-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ledger(&self) -> Ledger<'_> {
+        Ledger(self)
     }
 
     /// Starts another server as this one was started, on the same thread, with nothing in common but that. It ends

@@ -57,6 +57,11 @@ impl<'a> Wait<'a> {
         self
     }
 
+    /// Insists that it holds already.
+    pub fn now(self) -> Self {
+        self.within(Duration::ZERO)
+    }
+
     /// Looks into this database, and not into that of number 0.
     pub fn db(mut self, number: usize) -> Self {
         self.db = number;
@@ -120,6 +125,28 @@ impl<'a> Wait<'a> {
     /// Until the fault of this name keeps back so much.
     pub fn held(self, fault: &str, calls: impl Into<Amount>) -> Answer<()> {
         self.until(&words("HELD", &[fault], Some(calls.into())))
+    }
+
+    /// Until each entry was delivered, and acknowledged since by somebody it was delivered to; by the
+    /// [ledger](TestServer::ledger).
+    pub fn at_least_once(self, stream: &str, group: &str) -> Answer<()> {
+        self.until(&words("AT-LEAST-ONCE", &[stream, group], None))
+    }
+
+    /// Until each entry was delivered once, and acknowledged likewise; by the ledger.
+    pub fn exactly_once(self, stream: &str, group: &str) -> Answer<()> {
+        self.until(&words("EXACTLY-ONCE", &[stream, group], None))
+    }
+
+    /// As long as no entry was trimmed or deleted before it was delivered; by the ledger.
+    pub fn no_loss(self, stream: &str, group: &str) -> Answer<()> {
+        self.until(&words("NO-LOSS", &[stream, group], None))
+    }
+
+    /// Until no entry is pending, none left without being acknowledged, and nobody acknowledged what was not delivered
+    /// to it; by the ledger.
+    pub fn no_leak(self, stream: &str, group: &str) -> Answer<()> {
+        self.until(&words("NO-LEAK", &[stream, group], None))
     }
 
     /// Until nothing is left to do: no command is kept back, and none waits for its turn.
