@@ -106,6 +106,11 @@ impl Engine {
         self.with_sending(Sending::AtOnce, act)
     }
 
+    /// Looks at the state, of which nothing follows: nobody hears that somebody looked.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
+    }
+
     fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.lock();
         let state = &mut *guard;
