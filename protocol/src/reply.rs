@@ -6,6 +6,7 @@ mod pieces;
 pub use self::pieces::IdPairs;
 pub use self::pieces::Pieces;
 pub use self::pieces::Room;
+pub use self::pieces::Stamp;
 
 use self::late::LateParts;
 use crate::number;

@@ -173,6 +173,50 @@ impl<'a> PlainValues<'a> {
     pub const fn text_bytes_max(&self) -> usize {
         self.bytes_max
     }
+
+    /// Takes the next value if it begins with this tag, and returns its text, of [`Tag::text_len`] bytes, with what lies
+    /// behind.
+    #[inline(always)]
+    #[must_use]
+    pub fn next_tagged(&mut self, tag: Tag) -> Option<&'a [u8]> {
+        let (first, tail) = self.body.split_first()?;
+        if *first != tag.tag {
+            return None;
+        }
+        self.body = &tail[tag.text_len()..];
+        self.left = self.left.saturating_sub(1);
+        Some(tail)
+    }
+}
+
+/// What some values begin with in a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    tag: u8,
+    text_len: u8,
+}
+
+impl Tag {
+    /// Stands for the template.
+    pub const TEMPLATE: Self = Self {
+        tag: AS_TEMPLATE,
+        text_len: 0,
+    };
+
+    /// The tag of texts of so many bytes, if these are few.
+    #[inline]
+    #[must_use]
+    pub fn of_text(len: usize) -> Option<Self> {
+        let tag = u8::try_from(len).ok().filter(|&tag| tag <= TEXT_LEN_MAX)?;
+        Some(Self { tag, text_len: tag })
+    }
+
+    /// How many bytes of text follow.
+    #[inline]
+    #[must_use]
+    pub const fn text_len(self) -> usize {
+        self.text_len as usize
+    }
 }
 
 impl<'a> Iterator for PlainValues<'a> {
@@ -531,6 +575,24 @@ mod tests {
             let text = vec![b'x'; len];
             assert_eq!(round_trip(&text).0, text, "{len}");
         }
+    }
+
+    #[test]
+    fn values_of_a_tag_are_taken_and_others_stay() {
+        let mut body = Vec::new();
+        put(&mut body, b"abc");
+        body.push(AS_TEMPLATE);
+        put(&mut body, b"7");
+        let mut values = PlainValues::new(&body, body.len(), 3);
+        let [three, four] = [3, 4].map(|len| Tag::of_text(len).unwrap());
+        assert_eq!(values.next_tagged(four), None);
+        assert_eq!(values.next_tagged(Tag::TEMPLATE), None);
+        let text = values.next_tagged(three).unwrap();
+        assert_eq!(&text[..three.text_len()], b"abc");
+        assert!(values.next_tagged(Tag::TEMPLATE).is_some());
+        assert!(matches!(values.next(), Some(Some(Plain::Int(7)))));
+        assert!(values.next().is_none());
+        assert!(Tag::of_text(128).is_none());
     }
 
     #[test]
