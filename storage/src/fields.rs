@@ -344,15 +344,32 @@ pub(crate) fn take_by<'a>(rest: &mut &'a [u8], template: Part<'a>) -> Text<'a> {
 #[inline]
 pub(crate) fn have_names<'a>(mut fields: impl Iterator<Item = &'a [u8]>, mut names: &[u8]) -> bool {
     while let (Some(name), Some(_)) = (fields.next(), fields.next()) {
-        let same = match take(&mut names) {
-            Part::Bytes(shared) => shared == name,
-            Part::Int(shared) => canonical_integer(name) == Some(shared),
-        };
-        if !same {
-            return false;
+        match names.split_first() {
+            // A text that is kept as one looks like no number.
+            Some((&tag, tail)) if tag <= TEXT_LEN_MAX => {
+                let (shared, rest) = tail.split_at(usize::from(tag));
+                names = rest;
+                if shared != name {
+                    return false;
+                }
+            }
+            _ => {
+                if !is_part(take(&mut names), name) {
+                    return false;
+                }
+            }
         }
     }
     true
+}
+
+/// Whether this is how a text is kept.
+#[inline(never)]
+fn is_part(part: Part<'_>, text: &[u8]) -> bool {
+    match part {
+        Part::Bytes(bytes) => bytes == text,
+        Part::Int(number) => canonical_integer(text) == Some(number),
+    }
 }
 
 /// Adds a count of fields: seven bits in each byte, the low ones first, all but the last byte marked.

@@ -283,6 +283,17 @@ impl IdPairs {
         }
     }
 
+    /// Returns what stands before the sequence of an ID that is a string by itself, with its length.
+    #[inline]
+    pub(super) fn before(&mut self, ms: u64, seq_digits: usize) -> (&[u8; ALONE_BYTES], usize) {
+        if ms != self.ms || seq_digits != self.seq_digits {
+            self.turn_to(ms, seq_digits);
+        }
+        let alone = self.text.last_chunk();
+        let alone = alone.expect("the header of the pair is in front");
+        (alone, self.len - PAIR_HEADER_BYTES)
+    }
+
     #[inline]
     fn turn_to(&mut self, ms: u64, seq_digits: usize) {
         let (high, low) = (ms / TURN, ms % TURN);
@@ -325,6 +336,9 @@ fn digit_count(value: u64) -> usize {
 const CHUNK: usize = 32;
 /// As long as a short value is with its header and a name before it.
 const STAMP_BYTES_MAX: usize = 64;
+/// What [`IdPairs::open`] writes before the ID: `*2` and a line end.
+const PAIR_HEADER_BYTES: usize = 4;
+const ALONE_BYTES: usize = CHUNK - PAIR_HEADER_BYTES;
 /// Milliseconds that are counted by the last digits of an ID alone.
 const TURN: u64 = 10_000;
 const TURN_DIGITS: usize = 4;
@@ -383,6 +397,8 @@ mod tests {
                         reply.id(ms, seq);
                     });
                     prop_assert_eq!(&opened, &expected);
+                    let alone = written(|reply| reply.id_like(&mut pairs, ms, seq));
+                    prop_assert_eq!(alone, written(|reply| reply.id(ms, seq)));
                     let apart = in_room(IdPairs::BYTES_MAX + 2, |room| {
                         room.array(2);
                         room.id(ms, seq);
