@@ -181,16 +181,12 @@ impl Builder {
             None => clock,
         };
         let info = describe(&config, &sockets, supervisor, clock.now());
-        let store = match cluster {
-            Some(_) => {
-                let databases = settings.cluster.databases;
-                let mut store = Store::new(databases, seed, Default::default());
-                store.find_by_slot();
-                store
-            }
-            None => Store::new(settings.databases, seed, Default::default()),
-        };
+        let store = store(settings, seed, cluster.is_some());
         let mut state = State::new(config, info, store, Arc::clone(&clock));
+        let topology = cluster.as_ref().map(|cluster| cluster.shared_topology());
+        if let Some(topology) = &topology {
+            state.clients.share_numbers(topology.client_numbers());
+        }
         state.set_log_level = set_log_level;
         state.cluster = cluster;
         state.double = double.map(Box::new);
@@ -199,6 +195,7 @@ impl Builder {
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
             face: first.node,
+            topology,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             runtime: Handle::current(),
@@ -228,6 +225,16 @@ impl Builder {
             tasks,
         })
     }
+}
+
+/// A store with nothing in it, which finds keys by their slots if it is one of a cluster.
+fn store(settings: &Settings, seed: u64, is_in_cluster: bool) -> Store {
+    if !is_in_cluster {
+        return Store::new(settings.databases, seed, Default::default());
+    }
+    let mut store = Store::new(settings.cluster.databases, seed, Default::default());
+    store.find_by_slot();
+    store
 }
 
 /// What a server tells of itself.
@@ -377,6 +384,17 @@ impl Server {
     /// Stops accepting, answers what was read, closes every connection, and reports a fault if
     /// there was one. Clients that do not take their replies are given up after a second.
     pub async fn stop(self) -> Option<String> {
+        self.begin_to_stop();
+        self.acceptor.tasks.close();
+        let all_closed = self.acceptor.tasks.wait();
+        if tokio::time::timeout(STOP_GRACE, all_closed).await.is_err() {
+            tracing::warn!("clients that do not read their replies were cut off");
+        }
+        self.fault()
+    }
+
+    /// Stops accepting, and lets every connection close once what was read is answered.
+    pub(crate) fn begin_to_stop(&self) {
         self.acceptor.stop.cancel();
         self.acceptor.engine.with(|state, _| {
             state.scripts.kill();
@@ -384,12 +402,6 @@ impl Server {
                 client.link.close();
             }
         });
-        self.acceptor.tasks.close();
-        let all_closed = self.acceptor.tasks.wait();
-        if tokio::time::timeout(STOP_GRACE, all_closed).await.is_err() {
-            tracing::warn!("clients that do not read their replies were cut off");
-        }
-        self.fault()
     }
 }
 
