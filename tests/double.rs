@@ -3,7 +3,9 @@
 use tailrace_tests::Caller;
 
 mod clock;
+mod crashes;
 mod faults;
+mod ledger;
 mod off;
 mod waits;
 

@@ -288,6 +288,10 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
+    if state.double.is_some() {
+        hooks::note_client(state, id);
+    }
+    let client = state.clients.at(id);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
     let mut call = Call {

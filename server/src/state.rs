@@ -309,7 +309,7 @@ impl State {
             self.gate.forget(id);
         }
         if let Some(double) = &mut self.double {
-            double.held.forget(id);
+            double.forget(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);
@@ -335,6 +335,9 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
+        if self.is_paused() {
+            return None;
+        }
         let next_expiry = match self.is_active_expiry_off {
             true => None,
             false => self.store.next_expiry(),

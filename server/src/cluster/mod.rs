@@ -14,7 +14,7 @@
 //! | `moving.rs`, `slot_migrations.rs` | Slots that go from one engine to another, and those that were asked to |
 //! | `slot_stats.rs` | What each slot costs |
 //! | `endpoint.rs` | Where a client is told that a node is |
-//! | `file.rs` | Clusters of several processes, from a file |
+//! | `file.rs`, `own_nodes.rs` | Clusters of several processes, from a file, and which of its nodes are in this one |
 //! | `start.rs` | Starting the nodes of a process |
 
 mod endpoint;
@@ -23,6 +23,7 @@ mod file;
 mod follow;
 mod membership;
 mod moving;
+mod own_nodes;
 mod route;
 mod slot_migrations;
 mod slot_stats;

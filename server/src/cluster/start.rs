@@ -15,9 +15,8 @@ use super::NodeIndex;
 use super::Topology;
 use super::TopologyError;
 use super::View;
-use super::file;
 use super::moving;
-use crate::config::ClusterSettings;
+use super::own_nodes;
 use crate::config::Config;
 use crate::server::Builder;
 use crate::server::Face;
@@ -94,7 +93,10 @@ impl Cluster {
         let addresses: Vec<Address> = addresses.collect();
         let (view, own) = match settings.cluster.topology.as_str() {
             "" => (own_view(&addresses, primaries), (0..nodes.len()).collect()),
-            path => described(path, &addresses, &settings.cluster)?,
+            path => {
+                let listening = nodes.iter().map(|(_, sockets)| sockets.addrs()).collect();
+                own_nodes::read(path, &addresses, listening, &settings.cluster)?
+            }
         };
         // Each node may be a primary some day, with an engine of its own; but a test double has one clock.
         let engines = match settings.testdouble {
@@ -316,37 +318,4 @@ fn own_view(addresses: &[Address], primaries: usize) -> View {
     let all: Vec<NodeIndex> = (0..primaries).map(NodeIndex::new).collect();
     view.spread(&all);
     view
-}
-
-/// A cluster that a file describes, and which of its nodes are in this process.
-fn described(
-    path: &str,
-    addresses: &[Address],
-    settings: &ClusterSettings,
-) -> Result<(View, Vec<usize>), StartError> {
-    let mut view = file::read(path)?;
-    let mut own = Vec::new();
-    for (engine, address) in addresses.iter().enumerate() {
-        let mut announced = address.clone();
-        announced.announce(settings, None);
-        let (host, port) = (&settings.announced_host, announced.port);
-        let is_of_port = |place: &usize| view.nodes[*place].address.port == port;
-        let mut places: Vec<usize> = (0..view.nodes.len()).filter(is_of_port).collect();
-        if places.len() > 1 {
-            places.retain(|place| view.nodes[*place].address.host.as_ref() == Some(host));
-        }
-        let [place] = places[..] else {
-            return Err(TopologyError::new(format!(
-                "cluster-topology {path}: no node is clearly the one of port {port}; name it there, and the host \
-                 with --cluster-announce-ip if several have that port"
-            ))
-            .into());
-        };
-        view.nodes[place].engine = Some(engine);
-        let own_address = &mut view.nodes[place].address;
-        own_address.listened_on = address.listened_on;
-        own_address.number = address.number;
-        own.push(place);
-    }
-    Ok((view, own))
 }

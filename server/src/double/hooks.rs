@@ -11,6 +11,7 @@ use tailrace_storage::key_slot;
 use super::Double;
 use super::calls::CallEntry;
 use super::held::Held;
+use super::held::PAUSED;
 use super::held::What;
 use super::rules::Action;
 use super::rules::HeldUntil;
@@ -58,12 +59,21 @@ fn execute(
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
+    note_client(state, id);
     let spec = match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     };
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
+    }
+    if state.is_paused() {
+        let command = What::Unseen(request.to_owned(), request_bytes);
+        hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
+        return WAITS;
+    }
+    if let (Some(spec), Some(double)) = (spec, &mut state.double) {
+        double.readers.note(id, spec, request);
     }
     let start = out.len();
     let passes = double(state).held.passes(id);
@@ -89,6 +99,13 @@ fn execute(
     Outcome {
         step: Step::Done,
         ran: spec,
+    }
+}
+
+/// What follows is done by this client.
+pub(crate) fn note_client(state: &mut State, id: ClientId) {
+    if let Some(ledger) = state.store.ledger_mut() {
+        ledger.set_client(id.number);
     }
 }
 

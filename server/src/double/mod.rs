@@ -16,6 +16,8 @@ pub(crate) mod driver;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
+pub(crate) mod ledger;
+pub(crate) mod readers;
 mod release;
 pub(crate) mod rules;
 pub(crate) mod subject;
@@ -33,8 +35,10 @@ use self::calls::CallLog;
 use self::clock::TestClock;
 use self::held::HeldBack;
 use self::jobs::Jobs;
+use self::readers::ReadersByClient;
 use self::rules::Rules;
 use self::watch::Watches;
+use crate::client::ClientId;
 use crate::config::StartClock;
 use crate::engine::Engine;
 use crate::spec::Flags;
@@ -50,6 +54,10 @@ pub(crate) struct Double {
     pub(crate) held: HeldBack,
     /// What was asked, and what was answered.
     pub(crate) calls: CallLog,
+    /// As which consumers clients read.
+    pub(crate) readers: ReadersByClient,
+    /// Whether nothing is executed and nothing becomes due.
+    pub(crate) is_paused: bool,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
     /// What the driver is to do.
@@ -61,6 +69,12 @@ pub(crate) struct Double {
 }
 
 impl Double {
+    /// A client has left, and what was its own with it.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        self.held.forget(client);
+        self.readers.forget(client);
+    }
+
     /// A double whose clock goes like this at first.
     pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
         let double = Self {
@@ -68,6 +82,8 @@ impl Double {
             rules: Rules::new(seed),
             held: HeldBack::default(),
             calls: CallLog::default(),
+            readers: ReadersByClient::default(),
+            is_paused: false,
             watches: Watches::default(),
             jobs: Jobs::default(),
             bell: Arc::new(Notify::new()),
@@ -116,6 +132,11 @@ impl State {
     /// When a fault next lets something go.
     pub(crate) fn next_release(&self) -> Option<Instant> {
         self.double.as_ref()?.held.next_deadline()
+    }
+
+    /// Whether a test has stopped the whole server.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.double.as_ref().is_some_and(|double| double.is_paused)
     }
 
     /// How many clients wait for a key or a time, those aside that wait for the test double.

@@ -9,6 +9,9 @@ mod calls;
 mod clock;
 pub(crate) mod fault;
 mod help;
+mod kill;
+mod ledger;
+mod pause;
 mod syntax;
 mod wait;
 
@@ -34,7 +37,11 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &clock::SPEC,
             &fault::SPEC,
             &help::SPEC,
+            &kill::SPEC,
+            &ledger::SPEC,
+            &pause::PAUSE,
             &fault::RELEASE,
+            &pause::RESUME,
             &wait::SPEC,
         ],
     )
