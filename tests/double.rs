@@ -6,7 +6,9 @@ mod clock;
 mod crashes;
 mod faults;
 mod ledger;
+mod nodes;
 mod off;
+mod spaces;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.
