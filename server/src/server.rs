@@ -220,16 +220,12 @@ impl Builder {
             None => clock,
         };
         let info = describe(&config, &sockets, supervisor, clock.now());
-        let store = match cluster {
-            Some(_) => {
-                let databases = settings.cluster.databases;
-                let mut store = Store::new(databases, seed, Default::default());
-                store.find_by_slot();
-                store
-            }
-            None => Store::new(settings.databases, seed, Default::default()),
-        };
+        let store = store(settings, seed, cluster.is_some());
         let mut state = State::new(config, info, store, Arc::clone(&clock));
+        let topology = cluster.as_ref().map(|cluster| cluster.shared_topology());
+        if let Some(topology) = &topology {
+            state.clients.share_numbers(topology.client_numbers());
+        }
         state.set_log_level = set_log_level;
         state.cluster = cluster;
         state.double = double.map(Box::new);
@@ -238,6 +234,7 @@ impl Builder {
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
             face: first.node,
+            topology,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             runtime: Handle::current(),
@@ -267,6 +264,16 @@ impl Builder {
             spaces: None,
         })
     }
+}
+
+/// A store with nothing in it, which finds keys by their slots if it is one of a cluster.
+fn store(settings: &Settings, seed: u64, is_in_cluster: bool) -> Store {
+    if !is_in_cluster {
+        return Store::new(settings.databases, seed, Default::default());
+    }
+    let mut store = Store::new(settings.cluster.databases, seed, Default::default());
+    store.find_by_slot();
+    store
 }
 
 /// What a server tells of itself.
@@ -426,13 +433,7 @@ impl Server {
     /// Stops accepting, answers what was read, closes every connection, and reports a fault if
     /// there was one. Clients that do not take their replies are given up after a second.
     pub async fn stop(self) -> Option<String> {
-        self.acceptor.stop.cancel();
-        self.acceptor.engine.with(|state, _| {
-            state.scripts.kill();
-            for client in state.clients.iter() {
-                client.link.close();
-            }
-        });
+        self.begin_to_stop();
         if let Some(spaces) = &self.spaces {
             spaces.stop().await;
         }
@@ -442,6 +443,17 @@ impl Server {
             tracing::warn!("clients that do not read their replies were cut off");
         }
         self.fault()
+    }
+
+    /// Stops accepting, and lets every connection close once what was read is answered.
+    pub(crate) fn begin_to_stop(&self) {
+        self.acceptor.stop.cancel();
+        self.acceptor.engine.with(|state, _| {
+            state.scripts.kill();
+            for client in state.clients.iter() {
+                client.link.close();
+            }
+        });
     }
 }
 

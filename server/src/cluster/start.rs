@@ -51,7 +51,7 @@ use crate::sockets::Sockets;
 /// # }
 /// ```
 pub struct Cluster {
-    /// One for each engine. Never empty.
+    /// One for each engine, of which there are as many as nodes. Never empty.
     servers: Vec<Server>,
     topology: Option<Arc<Topology>>,
     /// Moves slots in the background.
@@ -116,13 +116,18 @@ impl Cluster {
                 own_nodes::read(path, &addresses, listening, &settings.cluster)?
             }
         };
-        let topology = Topology::new(view, primaries);
+        // Each node may be a primary some day, with an engine of its own; but a test double has one clock.
+        let engines = match settings.testdouble {
+            true => primaries,
+            false => nodes.len(),
+        };
+        let topology = Topology::new(view, engines);
         let mut faces: Vec<Vec<Face>> = Vec::new();
-        faces.resize_with(primaries, Vec::new);
+        faces.resize_with(engines, Vec::new);
         let mut configs = Vec::new();
         for (number, ((config, sockets), place)) in nodes.into_iter().zip(own).enumerate() {
             let node = NodeIndex::new(place);
-            faces[number % primaries].push(Face { node, sockets });
+            faces[number % engines].push(Face { node, sockets });
             configs.push(config);
         }
         let mut servers = Vec::new();
@@ -175,7 +180,7 @@ impl Cluster {
         self.topology.as_ref().map(|topology| topology.view())
     }
 
-    /// Each engine with its primary and replicas.
+    /// The engines of all nodes. That of a replica has nothing to do until it is a primary with its own data.
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
@@ -264,6 +269,7 @@ impl Cluster {
 
     /// Stops all nodes, as [`Server::stop`] does one, and reports a fault if there was one.
     pub async fn stop(self) -> Option<String> {
+        self.servers.iter().for_each(Server::begin_to_stop);
         let mut fault = None;
         for server in self.servers {
             fault = server.stop().await.or(fault);
