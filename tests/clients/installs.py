@@ -33,6 +33,15 @@ def python_package(*requirements):
     )
 
 
+def python_wheels(*requirements):
+    """A folder with the wheels of these requirements and of what they need, for installs without a network."""
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    return _once(
+        f"wheels-{_PYTHON}-{'-'.join(requirements)}",
+        lambda folder: _run([*download, "--only-binary", ":all:", "--dest", folder, *requirements]),
+    )
+
+
 def python_requirements(name):
     """A folder for PYTHONPATH with exactly what python/NAME.txt lists."""
     requirements = HERE / "python" / f"{name}.txt"
