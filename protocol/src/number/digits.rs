@@ -57,11 +57,11 @@ pub(crate) fn short_digits(value: u64) -> Option<([u8; 8], usize)> {
         return None;
     }
     // In each case all parts at once, the leading one in the low bits.
-    let fours = value / 10_000 | (value % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x7f_0000_007f;
-    let twos = hundreds | (fours - hundreds * 100) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
-    let ones = tens | (twos - tens * 10) << 8;
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    let ones = tens | ((twos - tens * 10) << 8);
     let zeros = (ones.trailing_zeros() / 8).min(7);
     let digits = (ones | 0x3030_3030_3030_3030) >> (zeros * 8);
     Some((digits.to_le_bytes(), 8 - zeros as usize))
