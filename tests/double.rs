@@ -7,6 +7,7 @@ mod crashes;
 mod faults;
 mod ledger;
 mod off;
+mod pushes;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.

@@ -34,6 +34,9 @@ pub(crate) type Execute =
 pub(crate) trait Hooks {
     /// [`dispatch::execute`], with whatever goes around it.
     const EXECUTE: Execute;
+
+    /// What happens before a request that has just come; it may be later then.
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
 }
 
 /// Nothing goes around a command.
@@ -44,10 +47,19 @@ pub(crate) struct DoubleHooks;
 
 impl Hooks for NoHooks {
     const EXECUTE: Execute = dispatch::execute;
+
+    #[inline]
+    fn on_request(_: &mut State, _: ClientId, _: Request<'_>) -> Option<Now> {
+        None
+    }
 }
 
 impl Hooks for DoubleHooks {
     const EXECUTE: Execute = execute;
+
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
+        state.tick(id, request)
+    }
 }
 
 /// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
@@ -243,7 +255,8 @@ fn end_or_say(
         | Action::Drip(..)
         | Action::Delay(_)
         | Action::Hold
-        | Action::Stall => client.closing = true,
+        | Action::Stall
+        | Action::Drop => client.closing = true,
     }
 }
 

@@ -17,15 +17,18 @@ pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
+pub(crate) mod pushes;
 pub(crate) mod readers;
 mod release;
 pub(crate) mod rules;
 pub(crate) mod subject;
+mod tick;
 pub(crate) mod watch;
 
 use std::sync::Arc;
 
 use tailrace_storage::Instant;
+use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tailrace_storage::UnixMillis;
 use tokio::sync::Notify;
@@ -58,6 +61,8 @@ pub(crate) struct Double {
     pub(crate) readers: ReadersByClient,
     /// Whether nothing is executed and nothing becomes due.
     pub(crate) is_paused: bool,
+    /// By how much each command moves the frozen clock on.
+    pub(crate) tick: Millis,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
     /// What the driver is to do.
@@ -84,6 +89,7 @@ impl Double {
             calls: CallLog::default(),
             readers: ReadersByClient::default(),
             is_paused: false,
+            tick: Millis(0),
             watches: Watches::default(),
             jobs: Jobs::default(),
             bell: Arc::new(Notify::new()),

@@ -71,6 +71,8 @@ pub(crate) enum Stage {
     Before,
     /// Once it was executed, when it is answered.
     After,
+    /// When something is pushed to a client. The filter's command is the kind of the push, its key a channel or a key.
+    Push,
 }
 
 /// What happens.
@@ -96,6 +98,8 @@ pub(crate) enum Action {
     Hold,
     /// It never goes on.
     Stall,
+    /// What was to be pushed is lost.
+    Drop,
 }
 
 /// HeldUntil when something is kept back.
@@ -175,6 +179,18 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// Whether a fault loses a push to a client, about these channels or keys, or about all if there are none.
+    pub(crate) fn strike_push(&mut self, kind: &[u8], names: &[&[u8]], client: &Client) -> bool {
+        let rng = &mut self.rng;
+        self.rules.iter_mut().any(|rule| {
+            let is_meant =
+                rule.stage == Stage::Push && rule.filter.matches_push(kind, names, client);
+            is_meant && rule.counts(rng)
+        })
+    }
+}
+
 impl Rule {
     /// Counts a call that matches. Whether it strikes.
     fn counts(&mut self, rng: &mut Rng) -> bool {
@@ -203,6 +219,24 @@ impl Filter {
     ) -> bool {
         let wanted = self.client.as_ref();
         wanted.is_none_or(|wanted| is_client(client, wanted)) && self.matches_call(spec, subject)
+    }
+
+    /// Whether a push to this client is meant.
+    fn matches_push(&self, kind: &[u8], names: &[&[u8]], client: &Client) -> bool {
+        let is_client = self
+            .client
+            .as_ref()
+            .is_none_or(|wanted| is_client(client, wanted));
+        let is_kind = match &self.command {
+            None => true,
+            Some(CommandFilter::Named(wanted)) => wanted.eq_ignore_ascii_case(kind),
+            Some(CommandFilter::Category(_)) => false,
+        };
+        let is_about = self.key.as_ref().is_none_or(|pattern| {
+            let mut names = names.iter();
+            names.len() == 0 || names.any(|name| glob_matches(pattern, name, Case::Sensitive))
+        });
+        is_client && is_kind && is_about
     }
 
     /// Whether every call is meant, whatever it is about.
