@@ -147,7 +147,7 @@ impl Acceptor {
         let client_link = Arc::clone(&link);
         let local = peer.local;
         let connected = self.engine.connect(
-            |state| refusal(state, local),
+            |state| refusal(state, self.face, local),
             |id, now| new_client(id, self.face, peer, client_link, now),
         );
         let engine = Arc::clone(&self.engine);
@@ -178,9 +178,10 @@ impl Acceptor {
 }
 
 /// Why a client is not to be served, if it is not.
-fn refusal(state: &State, local: bool) -> Option<&'static str> {
+fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<&'static str> {
     let settings = state.config.settings();
-    if state.clients.len() >= settings.maxclients {
+    let is_full = |count: usize| count >= settings.maxclients;
+    if is_full(state.clients.len()) && is_full(state.clients_of(face)) {
         return Some(match state.cluster {
             Some(_) => "ERR max number of clients + cluster connections reached",
             None => "ERR max number of clients reached",
