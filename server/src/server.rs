@@ -175,7 +175,8 @@ impl Builder {
         let seed = settings.seed.unwrap_or_else(sockets::seed);
         let double = settings
             .testdouble
-            .then(|| Double::start(settings.clock, seed));
+            .then(|| Double::start(settings.clock, seed).load_faults(&settings.faults))
+            .transpose()?;
         let clock = match &double {
             Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
             None => clock,
@@ -417,6 +418,13 @@ pub enum StartError {
     Runtime(io::Error),
     /// The cluster cannot be what the configuration asks for.
     Topology(TopologyError),
+    /// The faults of a test double cannot be read.
+    Faults {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// An address cannot be listened on.
     Listen {
         /// The address, as it was asked for.
@@ -433,6 +441,9 @@ impl fmt::Display for StartError {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
             Self::Topology(error) => write!(f, "{error}"),
+            Self::Faults { path, reason } => {
+                write!(f, "cannot take the faults of {path}: {reason}")
+            }
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
                 match source.kind() {
@@ -459,6 +470,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
+            Self::Faults { .. } => None,
         }
     }
 }

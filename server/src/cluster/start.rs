@@ -18,6 +18,7 @@ use super::View;
 use super::moving;
 use super::own_nodes;
 use crate::config::Config;
+use crate::double::strict::Unsupported;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
@@ -149,6 +150,15 @@ impl Cluster {
     /// Whether any client is connected to any node.
     pub fn has_clients(&self) -> bool {
         self.servers.iter().any(Server::has_clients)
+    }
+
+    /// What is asked of test doubles that they do not do, to be looked at then or when all have ended.
+    pub fn unsupported(&self) -> Unsupported {
+        let engines = self
+            .servers
+            .iter()
+            .map(|server| Arc::clone(server.engine()));
+        Unsupported::of(engines.collect())
     }
 
     /// What is known of the cluster; nothing without one.

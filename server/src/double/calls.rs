@@ -1,5 +1,6 @@
 //! The call log: what clients asked, and what they heard.
 
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use tailrace_protocol::OwnedRequest;
@@ -15,6 +16,8 @@ pub(crate) struct CallLog {
     calls: VecDeque<CallEntry>,
     last_number: u64,
     bytes: usize,
+    /// How often each command was asked for that there is not, by name.
+    unsupported: BTreeMap<Vec<u8>, u64>,
 }
 
 /// One call.
@@ -82,6 +85,9 @@ impl CallLog {
     /// Adds a call, and forgets the oldest where there is no room.
     pub(crate) fn add(&mut self, mut entry: CallEntry) {
         entry.reply.truncate(REPLY_BYTES_MAX);
+        if entry.spec.is_none() {
+            self.note_unsupported(entry.request.as_request().get(0).unwrap_or_default());
+        }
         self.last_number += 1;
         entry.number = self.last_number;
         self.bytes += entry.bytes();
@@ -98,7 +104,20 @@ impl CallLog {
         self.calls.iter()
     }
 
-    /// Forgets all calls; numbers go on.
+    /// A command was asked for that there is not.
+    pub(crate) fn note_unsupported(&mut self, name: &[u8]) {
+        let name = name.to_ascii_lowercase();
+        if self.unsupported.len() < UNSUPPORTED_MAX || self.unsupported.contains_key(&name) {
+            *self.unsupported.entry(name).or_default() += 1;
+        }
+    }
+
+    /// The commands that were asked for and that there are not, and how often, since the server began.
+    pub(crate) const fn unsupported(&self) -> &BTreeMap<Vec<u8>, u64> {
+        &self.unsupported
+    }
+
+    /// Forgets all calls, but not what is not supported; numbers go on.
     pub(crate) fn clear(&mut self) {
         self.calls.clear();
         self.bytes = 0;
@@ -116,6 +135,8 @@ impl CallEntry {
     }
 }
 
+/// How many names of commands are kept that there are not.
+const UNSUPPORTED_MAX: usize = 1_000;
 /// How much of a reply is kept.
 const REPLY_BYTES_MAX: usize = 64 * 1_024;
 /// How much the log may take.

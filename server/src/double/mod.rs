@@ -21,6 +21,7 @@ pub(crate) mod pushes;
 pub(crate) mod readers;
 mod release;
 pub(crate) mod rules;
+pub(crate) mod strict;
 pub(crate) mod subject;
 mod tick;
 pub(crate) mod watch;
@@ -43,7 +44,9 @@ use self::rules::Rules;
 use self::watch::Watches;
 use crate::client::ClientId;
 use crate::config::StartClock;
+use crate::config::system_message;
 use crate::engine::Engine;
+use crate::server::StartError;
 use crate::spec::Flags;
 use crate::state::State;
 
@@ -96,6 +99,24 @@ impl Double {
             parked: 0,
         };
         double.set_clock(clock)
+    }
+
+    /// Puts in the faults of a file, if one is named.
+    pub(crate) fn load_faults(mut self, path: &str) -> Result<Self, StartError> {
+        if path.is_empty() {
+            return Ok(self);
+        }
+        let failed = |reason: String| StartError::Faults {
+            path: path.to_owned(),
+            reason,
+        };
+        let lines = std::fs::read(path).map_err(|error| failed(system_message(&error)))?;
+        let rules = commands::fault::load(&lines).map_err(|error| {
+            let error = error.to_string();
+            failed(error.strip_prefix("ERR ").unwrap_or(&error).to_owned())
+        })?;
+        rules.into_iter().for_each(|rule| self.rules.add(rule));
+        Ok(self)
     }
 
     fn set_clock(mut self, clock: StartClock) -> Self {

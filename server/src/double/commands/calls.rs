@@ -4,11 +4,9 @@
 //! number and name, what it said, what it heard as it stood on the wire, and the fault that struck.
 //!
 //! Behaviour worth knowing:
-//! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all; `CALLS UNSUPPORTED` counts, by name, the
-//!   commands that are not known.
+//! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all, but for what `CALLS UNSUPPORTED` counts, by
+//!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
-
-use std::collections::BTreeMap;
 
 use tailrace_protocol::ReplyWriter;
 
@@ -112,15 +110,11 @@ fn write(found: &[&CallEntry], reply: &mut ReplyWriter<'_>) {
 }
 
 fn write_unsupported(log: &CallLog, reply: &mut ReplyWriter<'_>) {
-    let mut counts = BTreeMap::new();
-    for entry in log.iter().filter(|entry| entry.spec.is_none()) {
-        let name = entry.request.as_request().get(0).unwrap_or_default();
-        *counts.entry(name.to_ascii_lowercase()).or_insert(0_u64) += 1;
-    }
+    let counts = log.unsupported();
     reply.map(counts.len());
     for (name, count) in counts {
-        reply.bulk(&name);
-        reply.unsigned(count);
+        reply.bulk(name);
+        reply.unsigned(*count);
     }
 }
 
