@@ -6,8 +6,10 @@ mod clock;
 mod crashes;
 mod faults;
 mod ledger;
+mod nodes;
 mod off;
 mod pushes;
+mod spaces;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.

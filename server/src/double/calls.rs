@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use tailrace_protocol::OwnedRequest;
 
 use super::rules::Filter;
+use super::strict::NameCounts;
 use super::subject::Subject;
 use crate::client::ClientId;
 use crate::spec::Spec;
@@ -17,7 +18,7 @@ pub(crate) struct CallLog {
     last_number: u64,
     bytes: usize,
     /// How often each command was asked for that there is not, by name.
-    unsupported: BTreeMap<Vec<u8>, u64>,
+    unsupported: NameCounts,
 }
 
 /// One call.
@@ -85,9 +86,6 @@ impl CallLog {
     /// Adds a call, and forgets the oldest where there is no room.
     pub(crate) fn add(&mut self, mut entry: CallEntry) {
         entry.reply.truncate(REPLY_BYTES_MAX);
-        if entry.spec.is_none() {
-            self.note_unsupported(entry.request.as_request().get(0).unwrap_or_default());
-        }
         self.last_number += 1;
         entry.number = self.last_number;
         self.bytes += entry.bytes();
@@ -106,15 +104,12 @@ impl CallLog {
 
     /// A command was asked for that there is not.
     pub(crate) fn note_unsupported(&mut self, name: &[u8]) {
-        let name = name.to_ascii_lowercase();
-        if self.unsupported.len() < UNSUPPORTED_MAX || self.unsupported.contains_key(&name) {
-            *self.unsupported.entry(name).or_default() += 1;
-        }
+        self.unsupported.count(name);
     }
 
     /// The commands that were asked for and that there are not, and how often, since the server began.
     pub(crate) const fn unsupported(&self) -> &BTreeMap<Vec<u8>, u64> {
-        &self.unsupported
+        self.unsupported.counts()
     }
 
     /// Forgets all calls, but not what is not supported; numbers go on.
@@ -135,8 +130,6 @@ impl CallEntry {
     }
 }
 
-/// How many names of commands are kept that there are not.
-const UNSUPPORTED_MAX: usize = 1_000;
 /// How much of a reply is kept.
 const REPLY_BYTES_MAX: usize = 64 * 1_024;
 /// How much the log may take.

@@ -201,12 +201,13 @@ fn strike(
     request: Request<'_>,
     id: ClientId,
 ) -> Option<(Vec<u8>, Action)> {
-    let double = state.double.as_mut()?;
-    if double.rules.is_empty() {
+    let double = state.double.as_ref()?;
+    let mut rules = double.stage.rules.lock();
+    if rules.is_empty() {
         return None;
     }
     let client = state.clients.get(id)?;
-    double.rules.strike(stage, spec, request, client)
+    rules.strike(stage, spec, request, client)
 }
 
 /// Answers a command that is not executed, and spoils the transaction that it was meant for.
@@ -295,7 +296,11 @@ fn log(
         reply: reply.to_vec(),
         fault,
     };
-    double(state).calls.add(entry);
+    let stage = &double(state).stage;
+    if spec.is_none() {
+        stage.note_unsupported(request.get(0).unwrap_or_default());
+    }
+    stage.calls.lock().add(entry);
 }
 
 fn double(state: &mut State) -> &mut Double {

@@ -36,7 +36,10 @@ impl State {
 
     fn loses_push(&mut self, to: ClientId, kind: &[u8], names: &[&[u8]]) -> bool {
         match (&mut self.double, self.clients.get(to)) {
-            (Some(double), Some(client)) => double.rules.strike_push(kind, names, client),
+            (Some(double), Some(client)) => {
+                let mut rules = double.stage.rules.lock();
+                rules.strike_push(kind, names, client)
+            }
             _ => false,
         }
     }

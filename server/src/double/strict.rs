@@ -5,33 +5,42 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::condition::text;
-use crate::engine::Engine;
+use super::spaces::Spaces;
 
-/// The commands that were asked for and that there are not. It can be looked at when all servers have ended.
+/// How often commands were asked for, by name.
+#[derive(Default)]
+pub(crate) struct NameCounts(BTreeMap<Vec<u8>, u64>);
+
+impl NameCounts {
+    /// Counts one, unless there are too many names.
+    pub(crate) fn count(&mut self, name: &[u8]) {
+        let name = name.to_ascii_lowercase();
+        if self.0.len() < NAMES_MAX || self.0.contains_key(&name) {
+            *self.0.entry(name).or_default() += 1;
+        }
+    }
+
+    /// The names in lower case, and how often each.
+    pub(crate) const fn counts(&self) -> &BTreeMap<Vec<u8>, u64> {
+        &self.0
+    }
+}
+
+/// The commands that were asked for and that there are not: of a server that is a test double, of all nodes and of all
+/// spaces beside it. It can be looked at when all has ended.
 pub struct Unsupported {
-    engines: Vec<Arc<Engine>>,
+    spaces: Option<Arc<Spaces>>,
 }
 
 impl Unsupported {
-    pub(crate) const fn of(engines: Vec<Arc<Engine>>) -> Self {
-        Self { engines }
+    pub(crate) const fn of(spaces: Option<Arc<Spaces>>) -> Self {
+        Self { spaces }
     }
 
-    /// How often each was asked for, by name in lower case. Servers that are no test doubles keep nothing.
+    /// How often each was asked for, by name in lower case.
     pub fn counts(&self) -> BTreeMap<Vec<u8>, u64> {
-        let mut counts = BTreeMap::new();
-        for engine in &self.engines {
-            engine.with(|state, _| {
-                let double = state.double.as_ref();
-                let own = double
-                    .into_iter()
-                    .flat_map(|double| double.calls.unsupported());
-                for (name, count) in own {
-                    *counts.entry(name.clone()).or_default() += count;
-                }
-            });
-        }
-        counts
+        let spaces = self.spaces.as_ref();
+        spaces.map_or_else(BTreeMap::new, |spaces| spaces.unsupported())
     }
 }
 
@@ -46,3 +55,6 @@ impl fmt::Display for Unsupported {
         f.write_str(&names.join(", "))
     }
 }
+
+/// How many names are kept.
+const NAMES_MAX: usize = 1_000;

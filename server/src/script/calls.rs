@@ -278,7 +278,7 @@ impl Run {
             state.stats.on_refused_in_script(spec, &text);
             if let (None, Some(double)) = (spec, &mut state.double) {
                 let name = request.get(0).unwrap_or_default();
-                double.calls.note_unsupported(name);
+                double.stage.note_unsupported(name);
             }
             ErrorReply {
                 text,

@@ -9,6 +9,7 @@ use super::fault;
 use super::kill;
 use super::ledger;
 use super::pause;
+use super::space;
 use super::wait;
 use crate::args::Args;
 use crate::call::Call;
@@ -38,6 +39,7 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             wait::HELP,
             ledger::HELP,
             calls::HELP,
+            space::HELP,
         ]
         .concat(),
     );
