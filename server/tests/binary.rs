@@ -313,6 +313,26 @@ fn a_strict_test_double_fails_if_it_was_asked_for_too_much() {
     }
 }
 
+/// What a space was asked counts, too, also when the space has ended since.
+#[test]
+fn a_strict_test_double_is_so_in_its_spaces() {
+    let server = Process::start(&["--port", "0", "--testdouble", "--strict"]);
+    let mut client = client_of_double(&server);
+    assert!(ask(&mut client, "TD SPACE NEW").starts_with('$'));
+    let mut url = String::new();
+    client.read_line(&mut url).unwrap();
+    let url = url.trim_end();
+    let addr = url.strip_prefix("redis://").unwrap();
+    let mut space = BufReader::new(TcpStream::connect(addr).unwrap());
+    assert!(ask(&mut space, "LPUSH l v").starts_with("-ERR unknown command"));
+    ask(&mut client, &format!("TD SPACE FREE {url}"));
+    assert_eq!(ask(&mut client, "TD CALLS UNSUPPORTED"), "*0");
+    server.signal("-TERM");
+    let (status, stderr) = server.end();
+    assert_eq!(status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("was asked for: lpush (1)"), "{stderr}");
+}
+
 #[test]
 fn it_ends_when_its_parent_does() {
     // The shell starts it in the background, says which process it is, and ends.

@@ -29,6 +29,8 @@ pub(crate) struct CallEntry {
     pub(crate) at_us: u64,
     pub(crate) client: ClientId,
     pub(crate) client_name: Vec<u8>,
+    /// The place of the node that it came to.
+    pub(crate) node: usize,
     /// Nothing for a command that there is not.
     pub(crate) spec: Option<&'static Spec>,
     pub(crate) request: OwnedRequest,
@@ -77,6 +79,7 @@ impl CallFilter {
         };
         entry.number > self.since
             && is_right_client
+            && self.filter.node.is_none_or(|node| node == entry.node)
             && is_right_call
             && (!self.only_errors || entry.is_error())
     }

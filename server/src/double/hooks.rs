@@ -286,11 +286,13 @@ fn log(
     reply: &[u8],
 ) {
     let client_name = state.clients.get(id).map(|client| client.name.clone());
+    let node = state.clients.get(id).map(|client| client.face.place());
     let entry = CallEntry {
         number: 0,
         at_us: now.wall.0,
         client: id,
         client_name: client_name.unwrap_or_default(),
+        node: node.unwrap_or_default(),
         spec,
         request: request.to_owned(),
         reply: reply.to_vec(),

@@ -53,6 +53,8 @@ pub(crate) struct Filter {
     pub(crate) consumer: Option<Vec<u8>>,
     /// The name of the client, or its number.
     pub(crate) client: Option<Vec<u8>>,
+    /// The place of the node among those of the cluster.
+    pub(crate) node: Option<usize>,
 }
 
 /// Which commands.
@@ -217,16 +219,18 @@ impl Filter {
         subject: &Subject<'_>,
         client: &Client,
     ) -> bool {
+        self.matches_client(client) && self.matches_call(spec, subject)
+    }
+
+    /// Whether what concerns this client is meant, whatever it is.
+    fn matches_client(&self, client: &Client) -> bool {
         let wanted = self.client.as_ref();
-        wanted.is_none_or(|wanted| is_client(client, wanted)) && self.matches_call(spec, subject)
+        wanted.is_none_or(|wanted| is_client(client, wanted))
+            && self.node.is_none_or(|node| client.face.place() == node)
     }
 
     /// Whether a push to this client is meant.
     fn matches_push(&self, kind: &[u8], names: &[&[u8]], client: &Client) -> bool {
-        let is_client = self
-            .client
-            .as_ref()
-            .is_none_or(|wanted| is_client(client, wanted));
         let is_kind = match &self.command {
             None => true,
             Some(CommandFilter::Named(wanted)) => wanted.eq_ignore_ascii_case(kind),
@@ -236,7 +240,7 @@ impl Filter {
             let mut names = names.iter();
             names.len() == 0 || names.any(|name| glob_matches(pattern, name, Case::Sensitive))
         });
-        is_client && is_kind && is_about
+        self.matches_client(client) && is_kind && is_about
     }
 
     /// Whether every call is meant, whatever it is about.
@@ -247,6 +251,7 @@ impl Filter {
             group,
             consumer,
             client: _,
+            node: _,
         } = self;
         command.is_none() && key.is_none() && group.is_none() && consumer.is_none()
     }

@@ -1,4 +1,4 @@
-//! `TESTDOUBLE CALLS [COUNT] [SINCE number] [CMD c] [KEY glob] [GROUP g] [CONSUMER c] [CLIENT c] [ERRORS] [LIMIT n]`
+//! `TESTDOUBLE CALLS [COUNT] [SINCE number] [CMD c] [KEY glob] [GROUP g] [CONSUMER c] [CLIENT c] [NODE n] [ERRORS] [LIMIT n]`
 //!
 //! Replies with the calls that match, the oldest first: the number, the time in milliseconds, the client's
 //! number and name, what it said, what it heard as it stood on the wire, and the fault that struck.
@@ -121,7 +121,7 @@ fn write_unsupported(log: &CallLog, reply: &mut ReplyWriter<'_>) {
 
 pub(super) const HELP: &[&str] = &[
     "CALLS [COUNT] [SINCE <number>] [CMD <command>|@<category>] [KEY <glob>] [GROUP <group>]",
-    "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [ERRORS] [LIMIT <n>]",
+    "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [NODE <n>] [ERRORS] [LIMIT <n>]",
     "    Shows or counts what clients asked, and what they heard.",
     "CALLS CLEAR | UNSUPPORTED",
     "    Forgets it; counts the commands that are not known.",

@@ -211,7 +211,9 @@ fn list(state: &State, reply: &mut ReplyWriter<'_>) {
 
 pub(super) const HELP: &[&str] = &[
     "FAULT ADD <name> [CMD <command>|@<category>|*] [KEY <glob>] [GROUP <group>] [CONSUMER <consumer>]",
-    "          [CLIENT <name>|<id>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>] BEFORE|AFTER|PUSH <what>",
+    "          [CLIENT <name>|<id>] [NODE <n>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>]",
+    "          BEFORE|AFTER|PUSH <what>",
+    "    Nodes of a cluster count from 0, in the order of the first line that the server said.",
     "    Once, or so often, something happens to commands that match:",
     "    ERROR <text>, LOADING, READONLY, OOM, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, BUSY, NOGROUP: an error.",
     "    REPLY <resp>, NIL, MOVED <node>, ASK <node>: another reply.",

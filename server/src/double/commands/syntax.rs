@@ -75,6 +75,11 @@ pub(super) fn filter_word(args: &mut Args<'_>, filter: &mut Filter) -> Result<bo
             filter.command = command(args.bytes()?)?;
             return Ok(true);
         }
+        b"node" => {
+            args.bytes()?;
+            filter.node = Some(size(args)?);
+            return Ok(true);
+        }
         b"key" => &mut filter.key,
         b"group" => &mut filter.group,
         b"consumer" => &mut filter.consumer,
