@@ -7,6 +7,7 @@
 //! - `CONSUMER` closes those that read, or claimed, in the group as this consumer last. What it has pending stays: it died
 //!   between reading and acknowledging.
 //! - What a script reads is its own business.
+//! - In a cluster it is about clients of the node that is asked.
 
 use tailrace_protocol::ReplyWriter;
 
