@@ -88,7 +88,7 @@ export class Conditions extends Caller {
     await this.wait(["SUBSCRIBED", channel, ...countWords(count)], patience);
   }
 
-  /** Waits until nothing is under way: nobody waits, and no command is held. */
+  /** Waits until nothing is held: by faults, by a pause, or for its turn. */
   async waitIdle(patience?: Patience): Promise<void> {
     await this.wait(["IDLE"], patience);
   }
