@@ -52,6 +52,12 @@ impl Stream {
         true
     }
 
+    /// Removes all groups with all that is pending in them, and returns how many there were.
+    pub(crate) fn destroy_all_groups(&mut self) -> usize {
+        self.group_bytes = 0;
+        std::mem::take(&mut self.groups).len()
+    }
+
     /// Creates a consumer and says whether it is new. One that was there is left alone.
     ///
     /// # Errors
