@@ -181,6 +181,7 @@ Tailrace's own directives:
                                  first line is JSON that says where it listens
        clock real|frozen[:UNIX-MS]|auto[:CLIENTS]
                                  how the clock of a test double goes at first (real)
+       fixture FILE              commands that a test double executes when it starts, one in each line
        seed N                    what chance starts from
        ready-file PATH           where to write the first line, too, once the server listens
        ready-fd N                an open descriptor to write it to

@@ -28,6 +28,7 @@ use crate::config::LogLevel;
 use crate::config::Settings;
 use crate::config::system_message;
 use crate::double::Double;
+use crate::double::fixture;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -195,6 +196,8 @@ impl Builder {
         state.cluster = cluster;
         state.double = double.map(Box::new);
         state.apply_settings();
+        fixture::load_at_start(&mut state).map_err(StartError::Fixture)?;
+        state.note_origin();
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
@@ -417,6 +420,8 @@ pub enum StartError {
     Runtime(io::Error),
     /// The cluster cannot be what the configuration asks for.
     Topology(TopologyError),
+    /// What the server is to start with cannot be made.
+    Fixture(String),
     /// An address cannot be listened on.
     Listen {
         /// The address, as it was asked for.
@@ -433,6 +438,7 @@ impl fmt::Display for StartError {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
             Self::Topology(error) => write!(f, "{error}"),
+            Self::Fixture(error) => f.write_str(error),
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
                 match source.kind() {
@@ -459,6 +465,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
+            Self::Fixture(_) => None,
         }
     }
 }

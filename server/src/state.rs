@@ -342,7 +342,7 @@ impl State {
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
-            self.next_release(),
+            self.next_release(now.mono),
             self.upkeep_at,
         ]
         .into_iter()

@@ -102,6 +102,8 @@ pub struct Settings {
     pub testdouble: bool,
     /// How the clock of a test double goes at first.
     pub clock: StartClock,
+    /// The file with the commands that a test double starts with; empty if there is none.
+    pub fixture: String,
     /// What chance starts from, if it is to be the same each time.
     pub seed: Option<u64>,
     /// What the parent of the process wants.
@@ -303,6 +305,7 @@ impl Settings {
             cluster: ClusterSettings::read(&read),
             testdouble: read.flag("testdouble"),
             clock: read.start_clock("clock"),
+            fixture: read.path("fixture"),
             seed: read.threshold("seed"),
             parent: ParentSettings {
                 ready_file: Some(read.path("ready-file")).filter(|path| !path.is_empty()),

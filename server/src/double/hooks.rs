@@ -65,6 +65,9 @@ fn execute(
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
     }
+    if let Some(error) = state.refused_by_outage(id, spec, request, now) {
+        return refuse(state, id, spec, request, now, &error, out);
+    }
     let start = out.len();
     let passes = double(state).held.passes(id);
     let struck = if let (Some(spec), false) = (spec, passes)
@@ -195,6 +198,28 @@ fn answer_instead(
         state.abort(id);
     }
     dispatch::finish(state, id, start, out);
+}
+
+/// Answers a command with an error in its place.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    request: Request<'_>,
+    now: Now,
+    error: &str,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let start = out.len();
+    let version = state.clients.at(id).version;
+    ReplyWriter::new(out, version).error(error);
+    state.abort(id);
+    dispatch::finish(state, id, start, out);
+    log(state, id, spec, request, now, None, &out[start..]);
+    Outcome {
+        step: Step::Done,
+        ran: None,
+    }
 }
 
 /// Ends the connection, or writes a reply.

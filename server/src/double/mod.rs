@@ -13,11 +13,16 @@ pub(crate) mod clock;
 pub(crate) mod commands;
 pub(crate) mod condition;
 pub(crate) mod driver;
+pub(crate) mod facts;
+pub(crate) mod fixture;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
+pub(crate) mod origin;
+pub(crate) mod outage;
 mod release;
 pub(crate) mod rules;
+pub(crate) mod snapshots;
 pub(crate) mod subject;
 pub(crate) mod watch;
 
@@ -25,7 +30,6 @@ use std::sync::Arc;
 
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
-use tailrace_storage::UnixMillis;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -33,7 +37,10 @@ use self::calls::CallLog;
 use self::clock::TestClock;
 use self::held::HeldBack;
 use self::jobs::Jobs;
+use self::origin::Origin;
+use self::outage::Outage;
 use self::rules::Rules;
+use self::snapshots::Snapshots;
 use self::watch::Watches;
 use crate::config::StartClock;
 use crate::engine::Engine;
@@ -52,6 +59,12 @@ pub(crate) struct Double {
     pub(crate) calls: CallLog,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
+    /// What was kept to go back to.
+    pub(crate) snapshots: Snapshots,
+    /// What it was when it started.
+    pub(crate) origin: Option<Box<Origin>>,
+    /// When it is back, if it was restarted.
+    pub(crate) outage: Option<Outage>,
     /// What the driver is to do.
     pub(crate) jobs: Jobs,
     /// Rung when the driver may have something to do or to look at.
@@ -63,29 +76,30 @@ pub(crate) struct Double {
 impl Double {
     /// A double whose clock goes like this at first.
     pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
-        let double = Self {
+        let mut double = Self {
             clock: Arc::new(TestClock::new()),
             rules: Rules::new(seed),
             held: HeldBack::default(),
             calls: CallLog::default(),
             watches: Watches::default(),
+            snapshots: Snapshots::default(),
+            origin: None,
+            outage: None,
             jobs: Jobs::default(),
             bell: Arc::new(Notify::new()),
             parked: 0,
         };
-        double.set_clock(clock)
+        double.begin_clock(clock);
+        double
     }
 
-    fn set_clock(mut self, clock: StartClock) -> Self {
-        match clock {
-            StartClock::Real => {}
-            StartClock::Frozen(at) => self.clock.freeze(at.map(UnixMillis)),
-            StartClock::Auto(clients) => {
-                self.clock.freeze(None);
-                self.jobs.auto = Some(clients);
-            }
-        }
-        self
+    /// Lets the clock go as at the start.
+    pub(crate) fn begin_clock(&mut self, clock: StartClock) {
+        self.clock.begin(clock);
+        self.jobs.auto = match clock {
+            StartClock::Auto(clients) => Some(clients),
+            StartClock::Real | StartClock::Frozen(_) => None,
+        };
     }
 
     /// Starts what does the jobs of an engine's double, if it is one. Must be called within a tokio runtime.
@@ -113,9 +127,14 @@ impl Double {
 }
 
 impl State {
-    /// When a fault next lets something go.
-    pub(crate) fn next_release(&self) -> Option<Instant> {
-        self.double.as_ref()?.held.next_deadline()
+    /// When a fault next lets something go, or a restart is further.
+    pub(crate) fn next_release(&self, now: Instant) -> Option<Instant> {
+        let double = self.double.as_ref()?;
+        let outage = double.outage.and_then(|outage| outage.next_deadline(now));
+        [double.held.next_deadline(), outage]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// How many clients wait for a key or a time, those aside that wait for the test double.

@@ -9,7 +9,7 @@ use crate::change::Event;
 use crate::keyspace::{Keyspace, Record};
 use crate::rng::Rng;
 use crate::store::packing::Unpacked;
-use crate::store::{Flushed, Store};
+use crate::store::{Flushed, Stats, Store};
 use crate::time::UnixMillis;
 use crate::value::Value;
 
@@ -21,6 +21,8 @@ pub struct Snapshot {
     unpacked: Unpacked,
     rng: Rng,
     taken_at: UnixMillis,
+    change_count: u64,
+    stats: Stats,
 }
 
 /// All data of a store or of a snapshot, to be looked at. Nothing is noted or removed by that.
@@ -109,7 +111,20 @@ impl Store {
             unpacked: self.unpacked.clone(),
             rng: self.rng.clone(),
             taken_at: self.now,
+            change_count: self.changes.count(),
+            stats: self.stats,
         }
+    }
+
+    /// Undoes all that happened to the data since the snapshot was taken, as if it never had: nobody hears of it, and
+    /// what was counted is counted no more. All changes of before must have been taken.
+    pub fn roll_back(&mut self, snapshot: Snapshot) -> Flushed {
+        let keyspaces = mem::replace(&mut self.keyspaces, snapshot.keyspaces);
+        self.unpacked = snapshot.unpacked;
+        self.rng = snapshot.rng;
+        self.stats = snapshot.stats;
+        self.changes.forget_since(snapshot.change_count);
+        Flushed { keyspaces }
     }
 
     /// Puts the data of a snapshot into the place of all there is, which is returned.
@@ -216,6 +231,22 @@ mod tests {
         add(&mut store, b"s", 400);
         drop(store.restore_snapshot(snapshot));
         assert_eq!(len(&mut store), 300);
+    }
+
+    #[test]
+    fn what_is_rolled_back_never_was() {
+        let mut store = Store::new(2, 0, Settings::default());
+        add(&mut store, b"s", 1);
+        let snapshot = store.snapshot();
+        let (changes, stats) = (store.change_count(), store.stats());
+        store.set_record_all(true);
+        add(&mut store, b"s", 2);
+        assert!(store.read(0, b"missing").is_none());
+        drop(store.roll_back(snapshot));
+        store.check();
+        assert_eq!((store.change_count(), store.stats()), (changes, stats));
+        assert_eq!(events(&mut store), []);
+        assert_eq!(store.stream(0, b"s").unwrap().unwrap().len(), 1);
     }
 
     #[test]

@@ -1,0 +1,144 @@
+//! `TESTDOUBLE SNAPSHOT SAVE | RESTORE | DROP name`, `TESTDOUBLE SNAPSHOT LIST`
+//!
+//! Keeps all data and the clock under a name, and goes back to them.
+//!
+//! Behaviour worth knowing:
+//! - A snapshot has all databases: keys, deadlines, groups, consumers, what is pending; and how the clock goes and what
+//!   it shows. It has no clients, faults, calls or settings.
+//! - RESTORE keeps connections. Who waits is attempted again as after SWAPDB of all databases, watched keys that are
+//!   there or were are changed, and caches are told to forget all.
+//! - A snapshot can be restored as often as one likes.
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use super::double;
+use super::fail;
+use super::help;
+use super::syntax;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::double::Double;
+use crate::double::condition::text;
+use crate::double::snapshots::SNAPSHOTS_MAX;
+use crate::double::snapshots::Saved;
+use crate::double::snapshots::Snapshots;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|snapshot",
+    arity: -3,
+    syntax: "action [name]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Keeps all data and the clock, and goes back to them.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let action = args.bytes()?;
+    match action.to_ascii_lowercase().as_slice() {
+        b"help" => {
+            args.end()?;
+            help::write(reply, HELP);
+        }
+        b"list" => {
+            args.end()?;
+            list(&double(call).snapshots, reply);
+        }
+        b"save" => {
+            let name = name(args)?;
+            super::refuse_amid_script(call)?;
+            save(call, name)?;
+            reply.ok();
+        }
+        b"restore" => {
+            let name = name(args)?;
+            super::refuse_amid_script(call)?;
+            let saved = known(double(call), name)?.clone();
+            call.state.go_back_to(saved);
+            reply.ok();
+        }
+        b"drop" => {
+            let name = name(args)?;
+            known(double(call), name)?;
+            double(call).snapshots.remove(name);
+            reply.ok();
+        }
+        _ => return Err(syntax::unknown("SNAPSHOT", action, "TD SNAPSHOT HELP")),
+    }
+    Ok(Flow::Done)
+}
+
+fn name<'a>(mut args: Args<'a>) -> Result<&'a [u8], CommandError> {
+    let name = args.bytes()?;
+    args.end()?;
+    Ok(name)
+}
+
+fn save(call: &mut Call<'_>, name: &[u8]) -> Result<(), CommandError> {
+    if is_now(name) {
+        return Err(fail(
+            "NOW and . name what is there now; choose another name",
+        ));
+    }
+    let store = &call.state.store;
+    let Some(double) = &mut call.state.double else {
+        return Ok(());
+    };
+    if double.snapshots.len() >= SNAPSHOTS_MAX && !double.snapshots.contains_key(name) {
+        return Err(fail(format!(
+            "there are {SNAPSHOTS_MAX} snapshots, which is the most; DROP one"
+        )));
+    }
+    let saved = double.save(store);
+    double.snapshots.insert(name.to_vec(), saved);
+    Ok(())
+}
+
+/// Whether a name means what is there now, wherever a snapshot can be named.
+pub(super) fn is_now(name: &[u8]) -> bool {
+    name == b"." || name.eq_ignore_ascii_case(b"now")
+}
+
+/// The snapshot of this name.
+pub(super) fn known<'a>(double: &'a Double, name: &[u8]) -> Result<&'a Saved, CommandError> {
+    double.snapshots.get(name).ok_or_else(|| {
+        let names: Vec<String> = double.snapshots.keys().map(|name| text(name)).collect();
+        let name = text(name);
+        fail(match names.as_slice() {
+            [] => format!("there is no snapshot '{name}', and no other"),
+            names => format!(
+                "there is no snapshot '{name}'; there are: {}",
+                names.join(", ")
+            ),
+        })
+    })
+}
+
+fn list(snapshots: &Snapshots, reply: &mut ReplyWriter<'_>) {
+    reply.array(snapshots.len());
+    for (name, saved) in snapshots {
+        reply.map(4);
+        reply.bulk(b"name");
+        reply.bulk(name);
+        reply.bulk(b"clock");
+        reply.bulk(saved.clock.describe().as_bytes());
+        reply.bulk(b"keys");
+        reply.unsigned(saved.data.len() as u64);
+        reply.bulk(b"bytes");
+        reply.unsigned(saved.data.bytes() as u64);
+    }
+}
+
+pub(super) const HELP: &[&str] = &[
+    "SNAPSHOT SAVE <name> | RESTORE <name> | DROP <name> | LIST",
+    "    Keeps the data of all databases and the clock, goes back to them, forgets them, lists what is kept.",
+];
