@@ -70,6 +70,8 @@ fn execute(
     }
     let start = out.len();
     let passes = double(state).held.passes(id);
+    // A command that is queued or refused has not run.
+    let mut ran = None;
     let struck = if let (Some(spec), false) = (spec, passes)
         && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
     {
@@ -85,13 +87,14 @@ fn execute(
         if outcome.step == Step::Waits {
             return outcome;
         }
+        ran = outcome.ran;
         let mut call = Answered { spec, request, now };
         call.strike_after(state, id, start, out)
     };
     log(state, id, spec, request, now, struck, &out[start..]);
     Outcome {
         step: Step::Done,
-        ran: spec,
+        ran,
     }
 }
 
