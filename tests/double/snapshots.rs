@@ -150,6 +150,22 @@ async fn what_differs_is_shown_as_lines() {
     assert!(lines.contains("+ db0 k string v\n"), "{lines}");
 }
 
+/// What stands behind it in the same write happens at the time that it went back to.
+#[tokio::test]
+async fn a_pipeline_goes_back_at_once() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    said(&mut test, "SET k v PX 5").await;
+    said(&mut test, "TD SNAPSHOT SAVE base").await;
+    said(&mut test, "TD CLOCK ADVANCE 5000").await;
+    for line in ["TD SNAPSHOT RESTORE base", "XADD s * f v", "PTTL k", "TIME"] {
+        send(&test, line);
+    }
+    for expected in ["OK", "\"1000000-0\"", "5", "[\"1000\" \"0\"]"] {
+        assert_eq!(test.reply().await.to_string(), expected);
+    }
+}
+
 /// Readers that wait are attempted again; nothing else of a client changes.
 #[tokio::test]
 async fn who_waits_is_attempted_again() {
