@@ -3,6 +3,8 @@
 mod nodes;
 mod open_slots;
 mod processes;
+mod resharding;
+mod roaming;
 mod slots;
 mod waiting;
 mod work;

@@ -4,8 +4,10 @@ use tailrace_tests::Caller;
 use tailrace_tests::Value;
 
 mod clock;
+mod crashes;
 mod faults;
 mod fixtures;
+mod ledger;
 mod off;
 mod resets;
 mod snapshots;

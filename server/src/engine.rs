@@ -205,7 +205,7 @@ impl Engine {
     pub(crate) fn on_time(&self) -> Option<Instant> {
         let mut next = None;
         self.with(|state, now| {
-            if state.fault.is_some() {
+            if state.fault.is_some() || state.is_paused() {
                 return;
             }
             if state.scripts.is_busy() {
@@ -213,12 +213,7 @@ impl Engine {
                 next = Some(now.mono + BUSY_LOOK);
                 return;
             }
-            state.release_due(now);
-            state.stats.on_cycle(0);
-            serve::expire(state, now);
-            state.upkeep(now.mono);
-            state.forget_keys_in_time(now.mono);
-            serve::settle(state, now);
+            state.do_due(now);
             self.run_resumed(state, now);
             next = state.next_deadline(now);
         });
@@ -323,14 +318,27 @@ impl State {
         })
     }
 
+    /// Does what has become due by this instant, but for keys.
+    pub(crate) fn do_due(&mut self, now: Now) {
+        self.release_due(now);
+        self.stats.on_cycle(0);
+        serve::expire(self, now);
+        self.upkeep(now.mono);
+        self.forget_keys_in_time(now.mono);
+        serve::settle(self, now);
+    }
+
     /// Sets the instant of what follows, and removes keys that are due by then.
     ///
     /// While a script runs on and on, it stays the script's instant.
-    fn begin(&mut self, now: Now) {
+    pub(crate) fn begin(&mut self, now: Now) {
         if self.scripts.is_busy() {
             return;
         }
         self.store.set_now(now.unix());
+        if self.is_paused() {
+            return;
+        }
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
             self.expire_slice(now);

@@ -148,7 +148,7 @@ impl Acceptor {
         let client_link = Arc::clone(&link);
         let local = peer.local;
         let connected = self.engine.connect(
-            |state| refusal(state, local),
+            |state| refusal(state, self.face, local),
             |id, now| new_client(id, self.face, peer, client_link, now),
         );
         let engine = Arc::clone(&self.engine);
@@ -189,12 +189,13 @@ pub(crate) enum Refusal {
 }
 
 /// Why a client is not to be served, if it is not.
-fn refusal(state: &State, local: bool) -> Option<Refusal> {
+fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<Refusal> {
     if let Some(Phase::Down(_)) = state.outage(state.clock.mono()) {
         return Some(Refusal::Silent);
     }
     let settings = state.config.settings();
-    if state.clients.len() >= settings.maxclients {
+    let is_full = |count: usize| count >= settings.maxclients;
+    if is_full(state.clients.len()) && is_full(state.clients_of(face)) {
         return Some(Refusal::Says(match state.cluster {
             Some(_) => "ERR max number of clients + cluster connections reached",
             None => "ERR max number of clients reached",

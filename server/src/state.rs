@@ -23,6 +23,7 @@ use crate::client::ClientId;
 use crate::client::Clients;
 use crate::clock::Clock;
 use crate::cluster::Membership;
+use crate::cluster::SlotStats;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
@@ -122,6 +123,8 @@ pub struct State {
     pub(crate) touched_bytes: usize,
     /// The cluster that this is part of, if it is.
     pub(crate) cluster: Option<Box<Membership>>,
+    /// What each slot costs.
+    pub(crate) slot_stats: SlotStats,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
     /// The keys that are on their way to another server.
@@ -199,6 +202,7 @@ impl State {
             reply_start: Mark::default(),
             touched_bytes: 0,
             cluster: None,
+            slot_stats: SlotStats::default(),
             listening: None,
             migration: None,
             launch_migration: None,
@@ -235,7 +239,10 @@ impl State {
         self.latency
             .set_threshold(settings.latency_monitor_threshold_ms);
         let slow_above = settings.slowlog_log_slower_than_us;
-        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        let counts_slots = settings.cluster.counts_slots && self.cluster.is_some();
+        self.slot_stats.set_on(counts_slots);
+        let times_each = self.latency.is_on() || counts_slots;
+        self.timing.set_thresholds(slow_above, times_each);
         // What was called before is of the time before.
         let keeps_durations = settings.latency_tracking;
         self.settle_times();
@@ -302,7 +309,7 @@ impl State {
             self.gate.forget(id);
         }
         if let Some(double) = &mut self.double {
-            double.held.forget(id);
+            double.forget(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);
@@ -328,6 +335,9 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
+        if self.is_paused() {
+            return None;
+        }
         let next_expiry = match self.is_active_expiry_off {
             true => None,
             false => self.store.next_expiry(),

@@ -19,6 +19,7 @@ mod integer;
 mod keyspace;
 mod lag;
 mod lcs;
+mod ledger;
 mod listpack_size;
 mod log;
 #[cfg(test)]
@@ -63,6 +64,10 @@ pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
 pub use integer::Digits;
 pub use lcs::{Match, Subsequence, SubsequenceError};
+pub use ledger::{
+    ConsumerLedger, Deed, EntryHistory, EntryLedger, GroupLedger, Ledger, LedgerEvent, Mark,
+    Promise, Removal, Stray, StreamLedger, Summary, Told, Work,
+};
 pub use log::Log;
 pub use lookup::Lookup;
 pub use node::NodeLimits;

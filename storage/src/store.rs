@@ -6,6 +6,7 @@
 
 mod bits;
 mod keys;
+mod ledger;
 mod packing;
 mod payload;
 mod relocate;
@@ -120,8 +121,11 @@ impl Store {
     }
 
     /// Sets the time of all that follows. It may step back.
-    pub const fn set_now(&mut self, now: UnixMillis) {
+    pub fn set_now(&mut self, now: UnixMillis) {
         self.now = now;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.set_now(now);
+        }
     }
 
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
@@ -395,6 +399,9 @@ impl Store {
         }
         let at = self.keyspaces[db].insert(key, value, self.now);
         self.changes.record(db, key, Event::New);
+        if self.changes.has_ledger() {
+            self.note_created(db, at);
+        }
         at
     }
 

@@ -113,6 +113,26 @@ async fn a_reset_ends_what_waits_and_executes_nothing_that_was_held() {
 }
 
 #[tokio::test]
+async fn a_reset_ends_a_pause_of_everything() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    let mut client = Caller::connect(&server);
+    said(&mut test, "TD PAUSE").await;
+    send(&client, "SET k v");
+    settle().await;
+    said(&mut test, "TD RESET").await;
+    let refused = client.reply().await.to_string();
+    assert!(
+        refused.contains("before this command was executed"),
+        "{refused}"
+    );
+    assert_eq!(said(&mut client, "EXISTS k").await, "0");
+    said(&mut test, "TD PAUSE").await;
+    said(&mut test, "TD RESTART").await;
+    assert_eq!(said(&mut test, "PING").await, "PONG");
+}
+
+#[tokio::test]
 async fn a_restart_takes_no_clients_and_then_loads() {
     let server = start(FROZEN).await;
     let mut test = Caller::connect(&server);

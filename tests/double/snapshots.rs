@@ -217,6 +217,42 @@ async fn watched_keys_break_and_caches_forget() {
     }
 }
 
+/// What the ledger knows goes with the data.
+#[tokio::test]
+async fn the_ledger_goes_back_as_well() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    for line in [
+        "TD SNAPSHOT SAVE none",
+        "TD LEDGER ON",
+        "XADD s 1-1 f v",
+        "XGROUP CREATE s g 0",
+        "XREADGROUP GROUP g c STREAMS s >",
+        "TD SNAPSHOT SAVE read",
+        "XACK s g 1-1",
+    ] {
+        said(&mut test, line).await;
+    }
+    let kept = "TD ASSERT AT-LEAST-ONCE s g";
+    assert_eq!(said(&mut test, kept).await, "OK");
+    said(&mut test, "TD SNAPSHOT RESTORE read").await;
+    let unacknowledged = said(&mut test, kept).await;
+    assert!(unacknowledged.contains("1-1"), "{unacknowledged}");
+    // A fixture that is undone was not noted, either.
+    let script = "XACK s g 1-1\nNOSUCH";
+    test.call(&["TD", "FIXTURE", "LOAD", script]).await;
+    assert_eq!(said(&mut test, kept).await, unacknowledged);
+    said(&mut test, "XACK s g 1-1").await;
+    assert_eq!(said(&mut test, kept).await, "OK");
+    // Where there was none it begins anew.
+    said(&mut test, "TD SNAPSHOT RESTORE none").await;
+    let unknown = said(&mut test, kept).await;
+    assert!(unknown.contains("knows no stream s"), "{unknown}");
+    said(&mut test, "TD RESET").await;
+    let off = said(&mut test, "TD LEDGER").await;
+    assert!(off.starts_with("[\"mode\" \"off\""), "{off}");
+}
+
 /// How long it takes is measured by `benches/benches/snapshot.rs`.
 #[tokio::test]
 async fn a_hundred_thousand_entries_are_the_same_afterwards() {

@@ -51,6 +51,9 @@ impl State {
             self.store
                 .remove_slot(slot, tailrace_storage::Event::MovedAway);
         }
+        for slot in &moved {
+            self.slot_stats.reset_slot(*slot);
+        }
         if !moved.is_empty() {
             self.end_shards(|channel| moved.binary_search(&key_slot(channel)).is_ok());
         }

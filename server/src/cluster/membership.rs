@@ -68,6 +68,11 @@ impl Membership {
         &self.view
     }
 
+    /// What all nodes of this process share.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// Whether a node of this engine takes the cluster for whole.
     pub(crate) fn is_whole(&self, node: NodeIndex) -> bool {
         self.whole.contains(&node)
@@ -173,6 +178,11 @@ impl Membership {
             (false, None) => ScriptSlot::Open,
             (false, Some(slot)) => ScriptSlot::One(slot),
         });
+    }
+
+    /// Whether the script that runs may use keys of any slot.
+    pub(super) fn is_script_free(&self) -> bool {
+        self.script.get() == ScriptSlot::Any
     }
 
     /// Lets the script that runs use keys of a slot, if it may.

@@ -15,8 +15,8 @@ use super::NodeIndex;
 use super::Topology;
 use super::TopologyError;
 use super::View;
-use super::file;
-use crate::config::ClusterSettings;
+use super::moving;
+use super::own_nodes;
 use crate::config::Config;
 use crate::server::Builder;
 use crate::server::Face;
@@ -24,7 +24,6 @@ use crate::server::Server;
 use crate::server::StartError;
 use crate::sockets;
 use crate::sockets::Sockets;
-use crate::state::State;
 
 /// The servers of a process: one, or the nodes of a cluster.
 ///
@@ -52,6 +51,17 @@ pub struct Cluster {
     /// One for each engine. Never empty.
     servers: Vec<Server>,
     topology: Option<Arc<Topology>>,
+    /// Moves slots in the background.
+    _mover: Option<Task>,
+}
+
+/// A task that ends when this is dropped.
+struct Task(tokio::task::AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Cluster {
@@ -68,6 +78,7 @@ impl Cluster {
             return Ok(Self {
                 servers,
                 topology: None,
+                _mover: None,
             });
         }
         let primaries = settings.cluster.nodes;
@@ -82,7 +93,10 @@ impl Cluster {
         let addresses: Vec<Address> = addresses.collect();
         let (view, own) = match settings.cluster.topology.as_str() {
             "" => (own_view(&addresses, primaries), (0..nodes.len()).collect()),
-            path => described(path, &addresses, &settings.cluster)?,
+            path => {
+                let listening = nodes.iter().map(|(_, sockets)| sockets.addrs()).collect();
+                own_nodes::read(path, &addresses, listening, &settings.cluster)?
+            }
         };
         let topology = Topology::new(view, primaries);
         let mut faces: Vec<Vec<Face>> = Vec::new();
@@ -100,9 +114,11 @@ impl Cluster {
             servers.push(builder.launch(faces, Some(Box::new(membership)))?);
             topology.connect(number, servers[number].engine());
         }
+        let mover = tokio::spawn(moving::run(Arc::clone(&topology)));
         Ok(Self {
             servers,
             topology: Some(topology),
+            _mover: Some(Task(mover.abort_handle())),
         })
     }
 
@@ -182,39 +198,8 @@ impl Cluster {
         let Some(topology) = &self.topology else {
             return;
         };
-        let view = topology.view();
-        let target = view
-            .node(to)
-            .engine
-            .expect("the node is one of this process");
-        let source = view
-            .owner_of(slot)
-            .map_or(Some(target), |owner| view.node(owner).engine);
-        let source = source.expect("the slot is served by a node of this process");
-        let give = |state: &mut State| {
-            if let Some(cluster) = &mut state.cluster {
-                cluster.change(|view| view.give(slot, to));
-            }
-        };
-        if source == target {
-            return self.servers[target].engine().with(|state, _| give(state));
-        }
-        // Whoever takes two locks takes that of the lower number first. It also tells the others, which the second
-        // one must not do before the first is released.
-        let (low, high) = (source.min(target), source.max(target));
-        let high = self.servers[high].engine();
-        self.servers[low].engine().with(|one, _| {
-            high.with(|other, _| {
-                keep_news(other, true);
-                let (from, to) = match source == low {
-                    true => (&mut *one, other),
-                    false => (other, &mut *one),
-                };
-                to.store.put_moved(from.store.take_slot(slot));
-                give(one);
-            });
-        });
-        high.with(|other, _| keep_news(other, false));
+        let from = topology.view().owner_of(slot);
+        moving::move_slot(topology, slot, from, to);
     }
 
     /// Moves a manual clock, as [`Server::advance`] does, for all nodes together.
@@ -257,12 +242,6 @@ impl Cluster {
             (1, Some(server)) => Ok(server),
             _ => Err(TopologyError::new("several nodes are a cluster; start them as one").into()),
         }
-    }
-}
-
-fn keep_news(state: &mut State, keeps: bool) {
-    if let Some(cluster) = &mut state.cluster {
-        cluster.keep_news(keeps);
     }
 }
 
@@ -333,37 +312,4 @@ fn own_view(addresses: &[Address], primaries: usize) -> View {
     let all: Vec<NodeIndex> = (0..primaries).map(NodeIndex::new).collect();
     view.spread(&all);
     view
-}
-
-/// A cluster that a file describes, and which of its nodes are in this process.
-fn described(
-    path: &str,
-    addresses: &[Address],
-    settings: &ClusterSettings,
-) -> Result<(View, Vec<usize>), StartError> {
-    let mut view = file::read(path)?;
-    let mut own = Vec::new();
-    for (engine, address) in addresses.iter().enumerate() {
-        let mut announced = address.clone();
-        announced.announce(settings, None);
-        let (host, port) = (&settings.announced_host, announced.port);
-        let is_of_port = |place: &usize| view.nodes[*place].address.port == port;
-        let mut places: Vec<usize> = (0..view.nodes.len()).filter(is_of_port).collect();
-        if places.len() > 1 {
-            places.retain(|place| view.nodes[*place].address.host.as_ref() == Some(host));
-        }
-        let [place] = places[..] else {
-            return Err(TopologyError::new(format!(
-                "cluster-topology {path}: no node is clearly the one of port {port}; name it there, and the host \
-                 with --cluster-announce-ip if several have that port"
-            ))
-            .into());
-        };
-        view.nodes[place].engine = Some(engine);
-        let own_address = &mut view.nodes[place].address;
-        own_address.listened_on = address.listened_on;
-        own_address.number = address.number;
-        own.push(place);
-    }
-    Ok((view, own))
 }

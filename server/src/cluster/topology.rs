@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::Mutex;
 
 use super::View;
+use super::slot_migrations::SlotMigrations;
 use crate::engine::Engine;
 
 /// What the nodes of one process share.
@@ -20,6 +21,8 @@ pub struct Topology {
     /// Counts the changes of the view, so that an engine sees without a lock that there was one.
     version: AtomicU64,
     posts: Vec<Post>,
+    /// What moves in the background.
+    pub(crate) slot_migrations: SlotMigrations,
 }
 
 /// Where an engine gets what others have for it.
@@ -47,6 +50,7 @@ impl Topology {
             view: Mutex::new(Arc::new(view)),
             version: AtomicU64::new(1),
             posts,
+            slot_migrations: SlotMigrations::default(),
         })
     }
 
@@ -71,6 +75,11 @@ impl Topology {
     /// Lets messages and changes reach an engine.
     pub(crate) fn connect(&self, number: usize, engine: &Arc<Engine>) {
         *self.posts[number].engine.lock() = Arc::downgrade(engine);
+    }
+
+    /// The engine of a number, as long as it is there.
+    pub(super) fn engine(&self, number: usize) -> Option<Arc<Engine>> {
+        self.posts[number].engine.lock().upgrade()
     }
 
     /// Sends a message to the subscribers of all other engines. They have it once they are woken.

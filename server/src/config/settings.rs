@@ -149,6 +149,10 @@ pub struct ClusterSettings {
     pub endpoint: EndpointKind,
     /// Whether all is refused while a slot is served by nobody.
     pub must_be_covered: bool,
+    /// How many migrations of slots are remembered that are over.
+    pub slot_migrations_kept_max: u64,
+    /// Whether the cost of each slot is counted.
+    pub counts_slots: bool,
     /// Whether reads are served all the same.
     pub allows_reads_when_down: bool,
     /// Whether messages of shards are served all the same.
@@ -187,6 +191,8 @@ impl ClusterSettings {
                 _ => EndpointKind::Unknown,
             },
             must_be_covered: read.flag("cluster-require-full-coverage"),
+            slot_migrations_kept_max: read.number("cluster-slot-migration-log-max-len"),
+            counts_slots: read.flag("cluster-slot-stats-enabled"),
             allows_reads_when_down: read.flag("cluster-allow-reads-when-down"),
             allows_shard_messages_when_down: read.flag("cluster-allow-pubsubshard-when-down"),
         }

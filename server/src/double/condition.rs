@@ -6,11 +6,13 @@ use std::fmt::Write;
 
 use tailrace_storage::Group;
 use tailrace_storage::Part;
+use tailrace_storage::Promise;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::Text;
 
 use super::calls::CallFilter;
+use super::ledger;
 use super::subject::Subject;
 use crate::spec::Flags;
 use crate::state::Parked;
@@ -43,6 +45,8 @@ pub(crate) enum Condition {
     Calls(CallFilter, Comparison),
     /// A fault keeps back so much.
     Held(Vec<u8>, Comparison),
+    /// A promise about the entries of a group was kept, as far as the ledger knows.
+    Promise(Place, Promise),
     /// Nothing is to be done: no command is kept back, and none waits for its turn.
     Idle,
 }
@@ -179,13 +183,15 @@ impl Condition {
                 let found = double.map_or(0, |double| double.held.count_of(rule));
                 wanted.check(&format!("what {} holds", text(rule)), found as u64)
             }
+            Self::Promise(place, promise) => ledger::check(state, db, place, *promise),
             Self::Idle => idle(state),
         }
     }
 }
 
 impl Place {
-    fn name(&self) -> String {
+    /// The stream and the group, as words for people.
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", text(&self.stream), text(&self.group))
     }
 

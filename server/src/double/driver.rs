@@ -9,6 +9,7 @@ use tailrace_storage::Millis;
 use tokio::sync::Notify;
 
 use super::clock::TestClock;
+use super::held::PAUSED;
 use super::jobs::Job;
 use super::jobs::Outcome;
 use super::jobs::Task;
@@ -58,6 +59,7 @@ impl Driver {
                 clients,
                 patience,
             } => self.run(by, clients, patience).await,
+            Task::Resume => self.resume(),
         }
     }
 
@@ -103,6 +105,17 @@ impl Driver {
         }
         self.clock.advance_to(end);
         self.engine.on_time();
+    }
+
+    /// Does what had become due, and then what was asked meanwhile.
+    fn resume(&self) -> Outcome {
+        self.engine.with(|state, now| {
+            double(state).is_paused = false;
+            state.begin(now);
+            state.do_due(now);
+            state.release(PAUSED, usize::MAX, now);
+        });
+        Outcome::Ok
     }
 
     async fn run(&self, by: Millis, clients: usize, patience: Millis) -> Outcome {

@@ -11,6 +11,7 @@ use tailrace_storage::key_slot;
 use super::Double;
 use super::calls::CallEntry;
 use super::held::Held;
+use super::held::PAUSED;
 use super::held::What;
 use super::rules::Action;
 use super::rules::HeldUntil;
@@ -58,6 +59,7 @@ fn execute(
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
+    note_client(state, id);
     let spec = match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
@@ -67,6 +69,14 @@ fn execute(
     }
     if let Some(error) = state.refused_by_outage(id, spec, request, now) {
         return refuse(state, id, spec, request, now, &error, out);
+    }
+    if state.is_paused() {
+        let command = What::Unseen(request.to_owned(), request_bytes);
+        hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
+        return WAITS;
+    }
+    if let (Some(spec), Some(double)) = (spec, &mut state.double) {
+        double.readers.note(id, spec, request);
     }
     let start = out.len();
     let passes = double(state).held.passes(id);
@@ -95,6 +105,13 @@ fn execute(
     Outcome {
         step: Step::Done,
         ran,
+    }
+}
+
+/// What follows is done by this client.
+pub(crate) fn note_client(state: &mut State, id: ClientId) {
+    if let Some(ledger) = state.store.ledger_mut() {
+        ledger.set_client(id.number);
     }
 }
 

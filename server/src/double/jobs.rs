@@ -45,6 +45,8 @@ pub(crate) enum Task {
         clients: usize,
         patience: Millis,
     },
+    /// To let a server go on that was stopped.
+    Resume,
 }
 
 /// How far time is to move.

@@ -18,8 +18,10 @@ pub(crate) mod fixture;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
+pub(crate) mod ledger;
 pub(crate) mod origin;
 pub(crate) mod outage;
+pub(crate) mod readers;
 mod release;
 pub(crate) mod rules;
 pub(crate) mod snapshots;
@@ -39,9 +41,11 @@ use self::held::HeldBack;
 use self::jobs::Jobs;
 use self::origin::Origin;
 use self::outage::Outage;
+use self::readers::ReadersByClient;
 use self::rules::Rules;
 use self::snapshots::Snapshots;
 use self::watch::Watches;
+use crate::client::ClientId;
 use crate::config::StartClock;
 use crate::engine::Engine;
 use crate::spec::Flags;
@@ -57,6 +61,10 @@ pub(crate) struct Double {
     pub(crate) held: HeldBack,
     /// What was asked, and what was answered.
     pub(crate) calls: CallLog,
+    /// As which consumers clients read.
+    pub(crate) readers: ReadersByClient,
+    /// Whether nothing is executed and nothing becomes due.
+    pub(crate) is_paused: bool,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
     /// What was kept to go back to.
@@ -74,6 +82,12 @@ pub(crate) struct Double {
 }
 
 impl Double {
+    /// A client has left, and what was its own with it.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        self.held.forget(client);
+        self.readers.forget(client);
+    }
+
     /// A double whose clock goes like this at first.
     pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
         let mut double = Self {
@@ -81,6 +95,8 @@ impl Double {
             rules: Rules::new(seed),
             held: HeldBack::default(),
             calls: CallLog::default(),
+            readers: ReadersByClient::default(),
+            is_paused: false,
             watches: Watches::default(),
             snapshots: Snapshots::default(),
             origin: None,
@@ -135,6 +151,11 @@ impl State {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// Whether a test has stopped the whole server.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.double.as_ref().is_some_and(|double| double.is_paused)
     }
 
     /// How many clients wait for a key or a time, those aside that wait for the test double.

@@ -36,8 +36,12 @@ impl State {
     /// Makes the double what it was when it started, but for its connections, what these have set up for themselves, and
     /// the snapshots.
     pub(crate) fn reset_double(&mut self, now: Now) {
+        if let Some(double) = &mut self.double {
+            double.is_paused = false;
+        }
         self.end_waits(now);
         self.drop_held(now);
+        self.store.stop_ledger();
         let Some(double) = &mut self.double else {
             return;
         };
@@ -47,6 +51,7 @@ impl State {
         let data = origin.data.clone();
         double.rules = origin.rules.clone();
         double.calls = Default::default();
+        double.readers = Default::default();
         double.outage = None;
         double.begin_clock(origin.config.settings().clock);
         double.bell.notify_one();
@@ -112,7 +117,7 @@ impl State {
             .unwrap_or_default();
         for held in held {
             match held.what {
-                What::Command(..) => self.say(held.client, NOT_EXECUTED),
+                What::Command(..) | What::Unseen(..) => self.say(held.client, NOT_EXECUTED),
                 What::Reply(bytes) | What::Drip { bytes, .. } => self.say(held.client, &bytes),
             }
         }

@@ -100,6 +100,7 @@ impl State {
         self.info.started_at = now.wall;
         let down_until = now.mono + down;
         if let Some(double) = &mut self.double {
+            double.is_paused = false;
             double.outage = Some(Outage {
                 down_until,
                 loading_until: down_until + loading,

@@ -41,12 +41,12 @@ impl State {
             what,
             ..
         } = held;
+        if let (What::Command(..), Some(double)) = (&what, &mut self.double) {
+            double.held.let_pass(id);
+        }
         match what {
-            What::Command(request, request_bytes) => {
+            What::Command(request, request_bytes) | What::Unseen(request, request_bytes) => {
                 self.clients.at(id).is_let_go = true;
-                if let Some(double) = &mut self.double {
-                    double.held.let_pass(id);
-                }
                 self.resumed.push_back(Resumed::Held(gate::Held {
                     client: id,
                     request,

@@ -186,6 +186,7 @@ impl Engine {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
                 if step == Step::Done {
+                    state.slot_stats.on_time(micros);
                     state.log_if_slow(id, spec, request, now, micros);
                 }
                 now = read;

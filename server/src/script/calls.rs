@@ -68,6 +68,7 @@ struct Turn {
     shown: Vec<u8>,
     request_bytes: usize,
     reply_start: Mark,
+    slot: Option<u16>,
 }
 
 impl Turn {
@@ -78,6 +79,7 @@ impl Turn {
         std::mem::swap(&mut self.shown, &mut state.shown);
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
+        std::mem::swap(&mut self.slot, &mut state.slot_stats.current);
     }
 }
 
@@ -270,6 +272,7 @@ impl Run {
         version: Version,
         out: &mut Vec<u8>,
     ) -> Result<(), ErrorReply> {
+        state.begin_slot_call();
         let spec = self.rules.admit(state, self.id, self.has_written, request);
         let spec = spec.map_err(|(spec, text)| {
             state.stats.on_refused_in_script(spec, &text);

@@ -7,6 +7,7 @@ use std::mem;
 
 use crate::change::Event;
 use crate::keyspace::{Keyspace, Record};
+use crate::ledger::Ledger;
 use crate::rng::Rng;
 use crate::store::packing::Unpacked;
 use crate::store::{Flushed, Stats, Store};
@@ -23,6 +24,7 @@ pub struct Snapshot {
     taken_at: UnixMillis,
     change_count: u64,
     stats: Stats,
+    ledger: Option<Box<Ledger>>,
 }
 
 /// All data of a store or of a snapshot, to be looked at. Nothing is noted or removed by that.
@@ -113,6 +115,7 @@ impl Store {
             taken_at: self.now,
             change_count: self.changes.count(),
             stats: self.stats,
+            ledger: self.changes.ledger().cloned().map(Box::new),
         }
     }
 
@@ -123,13 +126,15 @@ impl Store {
         self.unpacked = snapshot.unpacked;
         self.rng = snapshot.rng;
         self.stats = snapshot.stats;
+        self.changes.set_ledger(snapshot.ledger);
         self.changes.forget_since(snapshot.change_count);
         Flushed { keyspaces }
     }
 
     /// Puts the data of a snapshot into the place of all there is, which is returned.
     ///
-    /// Whoever observes a key hears what it would if its database were swapped.
+    /// Whoever observes a key hears what it would if its database were swapped. The ledger is what it was when the
+    /// snapshot was taken; if there was none and there is one now, it begins anew.
     ///
     /// # Panics
     ///
@@ -146,6 +151,7 @@ impl Store {
         self.rng = snapshot.rng;
         self.record_presence(Event::SwappedIn);
         self.changes.count_more(1);
+        self.replace_ledger(snapshot.ledger);
         Flushed { keyspaces }
     }
 
@@ -159,10 +165,18 @@ impl Store {
                 let Some(at) = self.keyspaces[db].find(&key) else {
                     continue;
                 };
-                count += self.keyspaces[db].update(at, |value| {
+                let groups = self.keyspaces[db].update(at, |value| {
                     let stream = value.as_stream_mut();
-                    stream.map_or(0, |stream| stream.destroy_all_groups())
+                    stream.map_or_else(|_| Vec::new(), |stream| stream.destroy_all_groups())
                 });
+                count += groups.len();
+                if let Some(ledger) = self.changes.ledger_mut() {
+                    ledger.note(db, &key, 0, |stream, mark| {
+                        for group in &groups {
+                            stream.on_group_destroyed(group, mark);
+                        }
+                    });
+                }
                 self.changes.record(db, &key, Event::XgroupDestroy);
             }
         }

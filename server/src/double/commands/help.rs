@@ -7,6 +7,9 @@ use super::calls;
 use super::clock;
 use super::fault;
 use super::fixture;
+use super::kill;
+use super::ledger;
+use super::pause;
 use super::reset;
 use super::snapshot;
 use super::state;
@@ -34,7 +37,10 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             HEAD,
             clock::HELP,
             fault::HELP,
+            kill::HELP,
+            pause::HELP,
             wait::HELP,
+            ledger::HELP,
             calls::HELP,
             snapshot::HELP,
             state::HELP,

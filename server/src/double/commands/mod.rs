@@ -10,6 +10,9 @@ mod clock;
 pub(crate) mod fault;
 mod fixture;
 mod help;
+mod kill;
+mod ledger;
+mod pause;
 mod reset;
 mod snapshot;
 mod state;
@@ -40,11 +43,15 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &fault::SPEC,
             &fixture::SPEC,
             &help::SPEC,
+            &kill::SPEC,
+            &ledger::SPEC,
+            &pause::PAUSE,
             &fault::RELEASE,
             &reset::SPEC,
             &reset::RESTART,
             &snapshot::SPEC,
             &state::SPEC,
+            &pause::RESUME,
             &wait::SPEC,
         ],
     )

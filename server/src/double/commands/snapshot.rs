@@ -4,7 +4,7 @@
 //!
 //! Behaviour worth knowing:
 //! - A snapshot has all databases: keys, deadlines, groups, consumers, what is pending; and how the clock goes and what
-//!   it shows. It has no clients, faults, calls or settings.
+//!   it shows. If there is a ledger, it has that, too. It has no clients, faults, calls or settings.
 //! - RESTORE keeps connections. Who waits is attempted again as after SWAPDB of all databases, watched keys that are
 //!   there or were are changed, and caches are told to forget all.
 //! - A snapshot can be restored as often as one likes.

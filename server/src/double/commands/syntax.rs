@@ -17,6 +17,9 @@ use crate::spec::Acl;
 /// Reads a fault: its name, which calls it is for, how often it strikes, when, and what happens then.
 pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
     let words: Vec<_> = args.rest().iter().map(String::from_utf8_lossy).collect();
+    if words.first().is_some_and(|name| name.is_empty()) {
+        return Err(fail("a fault has a name"));
+    }
     let mut rule = Rule {
         name: args.bytes()?.to_vec(),
         filter: Filter::default(),
