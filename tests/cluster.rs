@@ -5,6 +5,8 @@ mod open_slots;
 mod processes;
 mod resharding;
 mod roaming;
+mod roles;
+mod slot_moves;
 mod slots;
 mod waiting;
 mod work;

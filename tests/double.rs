@@ -8,9 +8,11 @@ mod crashes;
 mod faults;
 mod fixtures;
 mod ledger;
+mod nodes;
 mod off;
 mod resets;
 mod snapshots;
+mod spaces;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.

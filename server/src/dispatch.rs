@@ -207,7 +207,7 @@ pub(crate) fn run(
     state.store.set_import_source(client.import_source);
     state.store.set_from_script(false);
     crate::panic::set_command(spec.name);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     // Of the commands that are fast none changes others and not this one.
     let bytes_before = state.store.bytes_of(db);
@@ -285,7 +285,7 @@ pub(crate) fn run_in_script(
 ) {
     crate::panic::set_command(spec.name);
     state.store.set_from_script(true);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     let db = state.clients.at(id).db;
     let mut call = Call {

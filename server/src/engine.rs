@@ -5,6 +5,7 @@
 //! the same taking, after each command. The lock is never held across an await.
 
 mod batch;
+mod hand_over;
 mod lock;
 
 use std::panic::AssertUnwindSafe;
@@ -54,6 +55,8 @@ pub(crate) enum Verdict {
     /// A command waits, or the client is not heard any more: read, and ask again when woken or when
     /// something was read.
     Waiting,
+    /// The client's node is a face of another engine now: go there.
+    Elsewhere,
     /// Send what is queued, then close.
     Closing,
 }
@@ -73,6 +76,8 @@ impl Verdict {
             Self::Closing
         } else if client.is_blocked() || client.is_unheard {
             Self::Waiting
+        } else if client.is_sent_away {
+            Self::Elsewhere
         } else {
             Self::Open
         }
@@ -105,6 +110,11 @@ impl Engine {
     /// If either does; the engine refuses all commands from then on.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
         self.with_sending(Sending::AtOnce, act)
+    }
+
+    /// Looks at the state, of which nothing follows: nobody hears that somebody looked.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
     }
 
     fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
@@ -145,6 +155,7 @@ impl Engine {
             client.authenticated = state.config.settings().requirepass.is_none();
             tracing::debug!("{client} connected");
             state.schedule_idle(now.mono);
+            state.look_where(id);
             Ok((id, InputLimits::of(state, id)))
         })
     }
@@ -158,6 +169,14 @@ impl Engine {
     pub(crate) fn take_backlog(&self, id: ClientId) -> (Verdict, Vec<u8>) {
         self.with_sending(Sending::AtTurnEnd, |state, _| {
             state.clients.get_mut(id).map_or(GONE, take_back)
+        })
+    }
+
+    /// What the connection of a client that waits for nothing is to do next.
+    pub(crate) fn look_at(&self, id: ClientId) -> Verdict {
+        self.with_sending(Sending::AtTurnEnd, |state, _| {
+            let client = state.clients.get(id);
+            client.map_or(Verdict::Closing, Verdict::of)
         })
     }
 

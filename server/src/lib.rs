@@ -48,6 +48,7 @@ pub mod spec;
 pub mod state;
 pub mod stats;
 pub mod syntax;
+pub mod testing;
 mod timer;
 mod timing;
 mod tracking;
@@ -67,6 +68,7 @@ pub use server::Server;
 pub use server::StartError;
 pub use tailrace_storage::Millis;
 pub use tailrace_storage::UnixMillis;
+pub use testing::TestServer;
 
 /// The Rust code of the README is one of the documentation's tests.
 #[cfg(doctest)]

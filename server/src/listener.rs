@@ -24,6 +24,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::cluster::NodeIndex;
+use crate::cluster::Topology;
 use crate::connection;
 use crate::double::outage::Phase;
 use crate::engine::Engine;
@@ -37,6 +38,8 @@ pub(crate) struct Acceptor {
     pub(crate) engine: Arc<Engine>,
     /// The node of a cluster that its clients are connected to.
     pub(crate) face: NodeIndex,
+    /// The cluster, in which another engine may be that of the node now.
+    pub(crate) topology: Option<Arc<Topology>>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
     /// Where the tasks of clients live, whichever thread brings a client.
@@ -95,12 +98,19 @@ impl Acceptor {
         }
     }
 
+    /// The engine that the node is a face of.
+    fn engine_now(&self) -> Arc<Engine> {
+        let topology = self.topology.as_ref();
+        let engine = topology.and_then(|topology| topology.engine_of(self.face));
+        engine.unwrap_or_else(|| Arc::clone(&self.engine))
+    }
+
     fn serve_tcp(&self, stream: TcpStream, addr: SocketAddr) {
         let laddr = stream.local_addr();
         // A client that left already is noticed by the first read.
         let _ = stream.set_nodelay(true);
         let keepalive = self
-            .engine
+            .engine_now()
             .with(|state, _| state.config.settings().tcp_keepalive_s);
         if keepalive > 0 {
             let idle = std::time::Duration::from_secs(keepalive);
@@ -147,11 +157,11 @@ impl Acceptor {
         let link = Arc::new(Link::new(outlet));
         let client_link = Arc::clone(&link);
         let local = peer.local;
-        let connected = self.engine.connect(
+        let engine = self.engine_now();
+        let connected = engine.connect(
             |state| refusal(state, self.face, local),
             |id, now| new_client(id, self.face, peer, client_link, now),
         );
-        let engine = Arc::clone(&self.engine);
         match connected {
             Ok((id, limits)) => {
                 if self.stop.is_cancelled() {
@@ -239,6 +249,7 @@ fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: N
         readonly: false,
         asking: false,
         face,
+        is_sent_away: false,
         is_monitor: false,
         transaction: None,
         has_transacted: false,

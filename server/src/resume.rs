@@ -151,6 +151,7 @@ fn hand_back(client: &Client) {
     match Verdict::of(client) {
         Verdict::Closing => client.link.close(),
         Verdict::Open if !client.backlog.is_empty() => client.link.call(),
+        Verdict::Elsewhere => client.link.call(),
         Verdict::Open | Verdict::Waiting => {}
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tailrace_protocol::Batch;
+use tailrace_protocol::IdPairs;
 use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -117,6 +118,8 @@ pub struct State {
     pub(crate) clock: Arc<dyn Clock>,
     /// How many bytes the request that runs was sent in.
     pub(crate) request_bytes: usize,
+    /// The text of the ID that was given out last: the next one is much the same.
+    pub(crate) added_ids: IdPairs,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
@@ -199,6 +202,7 @@ impl State {
             timing: Timing::default(),
             clock,
             request_bytes: 0,
+            added_ids: IdPairs::new(),
             reply_start: Mark::default(),
             touched_bytes: 0,
             cluster: None,

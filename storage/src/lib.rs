@@ -58,7 +58,7 @@ pub use consumer::Consumer;
 pub use deliver::{Delivered, History, HistoryEntry, ReadNew, Tracking};
 pub use entry::{Entry, SharedNames};
 pub use expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
-pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Text};
+pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Tag, Text};
 pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};

@@ -72,12 +72,15 @@ pub(super) fn move_slot(
     let target = engine_of(to);
     let source = from.map_or(target, engine_of);
     let give = |state: &mut State| {
+        let follows = state.config.settings().cluster.follows_last_slot;
         let cluster = state.cluster.as_mut();
         cluster.is_some_and(|cluster| {
             cluster.change(|view| {
                 let is_given = view.owner_of(slot) == from;
-                if is_given {
-                    view.give(slot, to);
+                match is_given {
+                    true if follows => view.give_and_follow(slot, to),
+                    true => view.give(slot, to),
+                    false => {}
                 }
                 is_given
             })

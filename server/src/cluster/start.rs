@@ -18,6 +18,9 @@ use super::View;
 use super::moving;
 use super::own_nodes;
 use crate::config::Config;
+use crate::double::Double;
+use crate::double::stage::Stage;
+use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
@@ -48,7 +51,7 @@ use crate::sockets::Sockets;
 /// # }
 /// ```
 pub struct Cluster {
-    /// One for each engine. Never empty.
+    /// One for each engine, of which there are as many as nodes. Never empty.
     servers: Vec<Server>,
     topology: Option<Arc<Topology>>,
     /// Moves slots in the background.
@@ -72,21 +75,36 @@ impl Cluster {
     ///
     /// [`StartError`] if an address cannot be listened on, or if the file that describes the cluster is wrong.
     pub async fn start(builder: Builder) -> Result<Self, StartError> {
-        let settings = builder.settings();
-        if !settings.cluster_enabled {
-            let servers = vec![builder.start_alone()?];
-            return Ok(Self {
-                servers,
+        Self::launch(builder)
+    }
+
+    /// As [`Self::start`], which waits for nothing.
+    pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
+        let (stage, spaces) = builder.stage().unzip();
+        let mut cluster = match builder.settings().cluster_enabled {
+            false => Self {
+                servers: vec![builder.start_alone(stage.as_ref())?],
                 topology: None,
                 _mover: None,
-            });
+            },
+            true => Self::launch_nodes(&builder, stage.as_ref())?,
+        };
+        if let Some(stage) = stage {
+            let engines: Vec<_> = cluster
+                .servers
+                .iter()
+                .map(Server::engine)
+                .cloned()
+                .collect();
+            let driver = stage.open(&engines);
+            cluster.servers[0].adopt(driver, spaces.flatten());
         }
+        Ok(cluster)
+    }
+
+    fn launch_nodes(builder: &Builder, stage: Option<&Arc<Stage>>) -> Result<Self, StartError> {
+        let settings = builder.settings();
         let primaries = settings.cluster.nodes;
-        if settings.testdouble && primaries > 1 {
-            let text =
-                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
-            return Err(TopologyError::new(text).into());
-        }
         let nodes = bind(builder.configuration())?;
         let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
         let addresses = sockets.map(|(sockets, number)| address(sockets, number));
@@ -98,20 +116,26 @@ impl Cluster {
                 own_nodes::read(path, &addresses, listening, &settings.cluster)?
             }
         };
-        let topology = Topology::new(view, primaries);
+        // Each node may be a primary some day, with an engine of its own; but a test double has one clock.
+        let engines = match settings.testdouble {
+            true => primaries,
+            false => nodes.len(),
+        };
+        let topology = Topology::new(view, engines);
         let mut faces: Vec<Vec<Face>> = Vec::new();
-        faces.resize_with(primaries, Vec::new);
+        faces.resize_with(engines, Vec::new);
         let mut configs = Vec::new();
         for (number, ((config, sockets), place)) in nodes.into_iter().zip(own).enumerate() {
             let node = NodeIndex::new(place);
-            faces[number % primaries].push(Face { node, sockets });
+            faces[number % engines].push(Face { node, sockets });
             configs.push(config);
         }
         let mut servers = Vec::new();
         for (number, (faces, config)) in faces.into_iter().zip(configs).enumerate() {
             let membership = Membership::new(Arc::clone(&topology), number);
+            let double = stage.map(|stage| Double::on(Arc::clone(stage), number));
             let builder = builder.again(config);
-            servers.push(builder.launch(faces, Some(Box::new(membership)))?);
+            servers.push(builder.launch(faces, Some(Box::new(membership)), double)?);
             topology.connect(number, servers[number].engine());
         }
         let mover = tokio::spawn(moving::run(Arc::clone(&topology)));
@@ -156,7 +180,7 @@ impl Cluster {
         self.topology.as_ref().map(|topology| topology.view())
     }
 
-    /// Each engine with its primary and replicas.
+    /// The engines of all nodes. That of a replica has nothing to do until it is a primary with its own data.
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
@@ -174,6 +198,22 @@ impl Cluster {
         let engine = view.map_or(Some(0), |view| view.node(node).engine);
         let engine = engine.expect("the node is one of this process");
         self.servers[engine].serve_at(node, stream);
+    }
+
+    /// What accepts clients for each node, in the order of [`Self::addrs`].
+    pub(crate) fn doors(&self) -> Vec<Acceptor> {
+        let Some(view) = self.view() else {
+            let own = self.servers.iter();
+            return own.map(|server| server.acceptor().clone()).collect();
+        };
+        let nodes = view.nodes.iter().enumerate();
+        let doors = nodes.filter_map(|(place, node)| {
+            Some(Acceptor {
+                face: NodeIndex::new(place),
+                ..self.servers[node.engine?].acceptor().clone()
+            })
+        });
+        doors.collect()
     }
 
     /// Lets a replica and its primary change places. Nothing is lost: they share their data.
@@ -229,6 +269,7 @@ impl Cluster {
 
     /// Stops all nodes, as [`Server::stop`] does one, and reports a fault if there was one.
     pub async fn stop(self) -> Option<String> {
+        self.servers.iter().for_each(Server::begin_to_stop);
         let mut fault = None;
         for server in self.servers {
             fault = server.stop().await.or(fault);

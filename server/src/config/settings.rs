@@ -151,6 +151,8 @@ pub struct ClusterSettings {
     pub must_be_covered: bool,
     /// How many migrations of slots are remembered that are over.
     pub slot_migrations_kept_max: u64,
+    /// Whether a primary that lost its last slot becomes a replica of who has it now.
+    pub follows_last_slot: bool,
     /// Whether the cost of each slot is counted.
     pub counts_slots: bool,
     /// Whether reads are served all the same.
@@ -192,6 +194,7 @@ impl ClusterSettings {
             },
             must_be_covered: read.flag("cluster-require-full-coverage"),
             slot_migrations_kept_max: read.number("cluster-slot-migration-log-max-len"),
+            follows_last_slot: read.flag("cluster-allow-replica-migration"),
             counts_slots: read.flag("cluster-slot-stats-enabled"),
             allows_reads_when_down: read.flag("cluster-allow-reads-when-down"),
             allows_shard_messages_when_down: read.flag("cluster-allow-pubsubshard-when-down"),

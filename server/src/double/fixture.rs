@@ -10,6 +10,7 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_protocol::Version;
 use tailrace_storage::Now;
+use tailrace_storage::key_slot;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -56,7 +57,8 @@ pub(crate) fn load(
     loaded
 }
 
-/// Executes the fixture that the configuration names, before anybody is connected.
+/// Executes the fixture that the configuration names, before anybody is connected. Of the nodes of a cluster each
+/// executes what is about keys of its own slots.
 ///
 /// # Errors
 ///
@@ -97,21 +99,25 @@ fn run_lines(state: &mut State, id: ClientId, script: &[u8], now: Now) -> Result
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
-        run_line(state, id, line, now).map_err(|reason| WrongLine {
+        let ran = run_line(state, id, line, now).map_err(|reason| WrongLine {
             number,
             line: shown(line),
             reason,
         })?;
-        count += 1;
+        count += u64::from(ran);
     }
     Ok(count)
 }
 
-fn run_line(state: &mut State, id: ClientId, line: &[u8], now: Now) -> Result<(), String> {
+/// Executes a line, unless it is for another node of the cluster. Whether it did.
+fn run_line(state: &mut State, id: ClientId, line: &[u8], now: Now) -> Result<bool, String> {
     let words = split_option(line).map_err(|_| "unbalanced quotes".to_owned())?;
     let request: OwnedRequest = words.iter().collect();
     let request = request.as_request();
     let spec = find(state, request).map_err(|error| reason(&error.wire()))?;
+    if !is_own(state, spec, request) {
+        return Ok(false);
+    }
     if !is_undoable(spec) {
         let name = spec.name.replace('|', " ").to_ascii_uppercase();
         return Err(format!(
@@ -135,7 +141,7 @@ fn run_line(state: &mut State, id: ClientId, line: &[u8], now: Now) -> Result<()
         Ok(Flow::Wait(_)) => Err("this would wait".to_owned()),
         Ok(Flow::Done) => match out.strip_prefix(b"-") {
             Some(error) => Err(reason(error)),
-            None => Ok(()),
+            None => Ok(true),
         },
     }
 }
@@ -155,6 +161,18 @@ fn find(state: &State, request: Request<'_>) -> Result<&'static Spec, CommandErr
         true => Ok(spec),
         false => Err(CommandError::arity(spec)),
     }
+}
+
+/// Whether a command is for this node of a cluster: its first key is, or it has none.
+fn is_own(state: &State, spec: &'static Spec, request: Request<'_>) -> bool {
+    let Some(cluster) = &state.cluster else {
+        return true;
+    };
+    let keys = spec.keys_of(request).unwrap_or_default();
+    let key = keys.first().and_then(|key| request.get(key.position));
+    let owner = key.and_then(|key| cluster.view().owner_of(key_slot(key)));
+    let own = state.double.as_ref().map(|double| double.engine);
+    owner.is_none_or(|owner| cluster.view().node(owner).engine == own)
 }
 
 /// Whether all that a command does is done to keys of this server, or to the database of its caller.

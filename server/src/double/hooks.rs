@@ -195,12 +195,13 @@ fn strike(
     request: Request<'_>,
     id: ClientId,
 ) -> Option<(Vec<u8>, Action)> {
-    let double = state.double.as_mut()?;
-    if double.rules.is_empty() {
+    let double = state.double.as_ref()?;
+    let mut rules = double.stage.rules.lock();
+    if rules.is_empty() {
         return None;
     }
     let client = state.clients.get(id)?;
-    double.rules.strike(stage, spec, request, client)
+    rules.strike(stage, spec, request, client)
 }
 
 /// Answers a command that is not executed, and spoils the transaction that it was meant for.
@@ -310,7 +311,7 @@ fn log(
         reply: reply.to_vec(),
         fault,
     };
-    double(state).calls.add(entry);
+    double(state).stage.calls.lock().add(entry);
 }
 
 fn double(state: &mut State) -> &mut Double {

@@ -28,7 +28,7 @@ impl State {
                 config: self.config.clone(),
                 port: self.info.port,
                 data: self.store.snapshot(),
-                rules: double.rules.clone(),
+                rules: double.stage.rules.lock().clone(),
             }));
         }
     }
@@ -49,12 +49,12 @@ impl State {
             return;
         };
         let data = origin.data.clone();
-        double.rules = origin.rules.clone();
-        double.calls = Default::default();
+        *double.stage.rules.lock() = origin.rules.clone();
+        *double.stage.calls.lock() = Default::default();
         double.readers = Default::default();
         double.outage = None;
-        double.begin_clock(origin.config.settings().clock);
-        double.bell.notify_one();
+        let clock = origin.config.settings().clock;
+        double.stage.begin_clock(clock);
         self.replace_data(data);
         self.forget_run();
     }

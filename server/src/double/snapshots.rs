@@ -64,8 +64,8 @@ impl Double {
     /// How the clock goes now.
     pub(crate) fn clock_state(&self) -> ClockState {
         ClockState {
-            standing: self.clock.standing(),
-            auto: self.jobs.auto,
+            standing: self.stage.clock.standing(),
+            auto: self.stage.jobs.lock().auto,
         }
     }
 
@@ -87,13 +87,38 @@ impl Double {
 }
 
 impl State {
+    /// Keeps how everything is under a name.
+    pub(crate) fn save_snapshot(&mut self, name: &[u8]) {
+        if let Some(double) = &mut self.double {
+            let saved = double.save(&self.store);
+            double.snapshots.insert(name.to_vec(), saved);
+        }
+    }
+
+    /// Goes back to what was kept under a name, if anything was.
+    pub(crate) fn restore_snapshot(&mut self, name: &[u8]) {
+        let double = self.double.as_ref();
+        let saved = double.and_then(|double| double.snapshots.get(name));
+        if let Some(saved) = saved.cloned() {
+            self.go_back_to(saved);
+        }
+    }
+
+    /// Forgets what was kept under a name.
+    pub(crate) fn drop_snapshot(&mut self, name: &[u8]) {
+        if let Some(double) = &mut self.double {
+            double.snapshots.remove(name);
+        }
+    }
+
     /// Goes back to `saved`. Who waits is attempted again, watched keys that are there or were are changed, and caches
     /// are told to forget all. The monotonic clock goes on, and with it the deadlines of those who wait.
-    pub(crate) fn go_back_to(&mut self, saved: Saved) {
-        if let Some(double) = &mut self.double {
-            double.clock.go_back_to(saved.clock.standing);
-            double.jobs.auto = saved.clock.auto;
-            double.bell.notify_one();
+    fn go_back_to(&mut self, saved: Saved) {
+        if let Some(double) = &self.double {
+            let stage = &double.stage;
+            stage.clock.go_back_to(saved.clock.standing);
+            stage.jobs.lock().auto = saved.clock.auto;
+            stage.bell.notify_one();
         }
         self.replace_data(saved.data);
     }

@@ -40,6 +40,12 @@ impl Executed {
         has_replied: false,
         limits: None,
     };
+
+    /// The client is to be executed elsewhere.
+    const ELSEWHERE: Self = Self {
+        verdict: Verdict::Elsewhere,
+        ..Self::GONE
+    };
 }
 
 impl Engine {
@@ -97,7 +103,10 @@ impl Engine {
         client.bytes_in += received as u64;
         match Verdict::of(client) {
             Verdict::Waiting => return state.take_input(id, input),
-            Verdict::Open if !client.backlog.is_empty() => return state.take_input(id, input),
+            Verdict::Open | Verdict::Elsewhere if !client.backlog.is_empty() => {
+                return state.take_input(id, input);
+            }
+            Verdict::Elsewhere => return Executed::ELSEWHERE,
             Verdict::Open | Verdict::Closing => {}
         }
         if received > 0 && state.limit_input(id, input.len()) {

@@ -80,6 +80,8 @@ pub enum ClusterError {
     ReplicateNotEmpty,
     /// `REPLICATE` of a node whose data is elsewhere.
     ReplicateElsewhere,
+    /// A replica that is to have data of its own, for which there is no place.
+    NoEngine,
     /// A negative epoch.
     Epoch(i64),
     /// An epoch can only be set while a node is alone.
@@ -263,9 +265,9 @@ impl ClusterError {
                 "ERR To set a master the node must be empty and without assigned slots."
             }
             Self::ReplicateElsewhere => {
-                "ERR A node can only replicate the one whose data it shares; start it with \
-                 --replicas"
+                "ERR A node can only replicate one of its own process; see --nodes and --replicas"
             }
+            Self::NoEngine => "ERR A test double has no room for another primary",
             Self::EpochNotAlone => {
                 "ERR The user can assign a config epoch only when the node does not know any other \
                  node."

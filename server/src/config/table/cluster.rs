@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Directive] = &[
     row("cluster-link-sendbuf-limit",             Memory(0, u64::MAX),        "0",          Live,    Kept),
     row("cluster-manual-failover-timeout",        Int(1, I32_MAX),            "5000",       Live,    Kept),
     row("cluster-migration-barrier",              Int(0, I32_MAX),            "1",          Live,    Kept),
-    row("cluster-allow-replica-migration",        YesNo,                      "yes",        Live,    Kept),
+    row("cluster-allow-replica-migration",        YesNo,                      "yes",        Live,    Used),
     row("cluster-replica-no-failover",            YesNo,                      "no",         Live,    Kept).alias("cluster-slave-no-failover"),
     row("cluster-replica-validity-factor",        Int(0, I32_MAX),            "10",         Live,    Kept).alias("cluster-slave-validity-factor"),
     row("cluster-require-full-coverage",          YesNo,                      "yes",        Live,    Used),

@@ -46,15 +46,16 @@ fn run(
         help::write(reply, HELP);
     } else if args.keyword("clear") {
         args.end()?;
-        double(call).calls.clear();
+        double(call).stage.calls.lock().clear();
         reply.ok();
     } else if args.keyword("unsupported") {
         args.end()?;
-        write_unsupported(&double(call).calls, reply);
+        write_unsupported(&double(call).stage.calls.lock(), reply);
     } else {
         let is_count = args.keyword("count");
         let filter = filter(args)?;
-        let found = filter.find(&double(call).calls);
+        let log = double(call).stage.calls.lock();
+        let found = filter.find(&log);
         match is_count {
             true => reply.unsigned(found.len() as u64),
             false => write(&found, reply),

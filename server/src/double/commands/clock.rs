@@ -21,11 +21,11 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::clock::Clock;
-use crate::double::Double;
 use crate::double::clock::Pace;
 use crate::double::jobs;
 use crate::double::jobs::Task;
 use crate::double::jobs::Until;
+use crate::double::stage::Stage;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -76,9 +76,9 @@ fn set(
     let action = Setting::parse(action, &mut args)?;
     args.end()?;
     let double = double(call);
-    action.apply(double);
-    double.bell.notify_one();
-    reply.unsigned(double.clock.now().wall.0 / 1_000);
+    action.apply(&double.stage);
+    double.stage.bell.notify_one();
+    reply.unsigned(double.stage.clock.now().wall.0 / 1_000);
     Ok(Flow::Done)
 }
 
@@ -108,19 +108,19 @@ impl Setting {
         })
     }
 
-    fn apply(self, double: &mut Double) {
-        let clock = &double.clock;
+    fn apply(self, stage: &Stage) {
+        let clock = &stage.clock;
         match self {
             Self::Pace(pace) => clock.set_pace(pace),
             Self::Freeze(at) => clock.freeze(at),
             Self::TurnWall(millis) => return clock.turn_wall(i128::from(millis) * 1_000),
             Self::Auto(clients) => {
                 clock.freeze(None);
-                double.jobs.auto = Some(clients);
+                stage.jobs.lock().auto = Some(clients);
                 return;
             }
         }
-        double.jobs.auto = None;
+        stage.jobs.lock().auto = None;
     }
 }
 
@@ -143,7 +143,8 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let timers = call.state.timers(now);
     let blocked = call.state.blocked_clients();
     let double = double(call);
-    let (mode, auto) = (mode(double), double.jobs.auto);
+    let auto = double.stage.jobs.lock().auto;
+    let mode = mode(double.stage.clock.pace(), auto);
     reply.map(6);
     reply.bulk(b"mode");
     reply.bulk(mode.as_bytes());
@@ -167,10 +168,10 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     }
 }
 
-fn mode(double: &Double) -> String {
-    match double.clock.pace() {
+fn mode(pace: Pace, auto: Option<usize>) -> String {
+    match pace {
         Pace::Real => "real".to_owned(),
-        Pace::Frozen if double.jobs.auto.is_some() => "auto".to_owned(),
+        Pace::Frozen if auto.is_some() => "auto".to_owned(),
         Pace::Frozen => "frozen".to_owned(),
         Pace::Scaled(factor) => format!("scale {factor}"),
     }
@@ -199,7 +200,7 @@ const SCALE_MAX: f64 = 1_000_000.0;
 
 pub(super) const HELP: &[&str] = &[
     "CLOCK",
-    "    Tells the mode, the time, what is due next, and how many clients wait.",
+    "    Tells the mode, the time, and of this node what is due next and how many clients wait.",
     "CLOCK REAL | FREEZE [unix-ms] | SCALE <factor>",
     "    Lets the clock run, stand still, or run at another speed.",
     "CLOCK ADVANCE <ms> | TO <unix-ms> | NEXT [deadlines]",

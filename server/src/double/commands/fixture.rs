@@ -7,11 +7,13 @@
 //! - It begins with the caller's database, and `SELECT` holds until its end. Lines that are empty or begin with `#` say
 //!   nothing.
 //! - Commands that read or write keys, and `SELECT`: what others do could not be undone. None waits.
+//! - In a cluster of several nodes only `--fixture` loads one: no node waits for another to undo something.
 //! - Who waits for what the fixture brings is served when all of it is there.
 
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
+use super::double;
 use super::fail;
 use super::help;
 use super::syntax;
@@ -48,6 +50,9 @@ fn run(
             let script = args.bytes()?;
             args.end()?;
             super::refuse_amid_script(call)?;
+            if !double(call).stage.is_alone() {
+                return Err(fail(SEVERAL_NODES));
+            }
             let loaded = fixture::load(call.state, call.id, script, call.now);
             let count = loaded.map_err(|wrong| fail(format!("{wrong}; nothing was changed")))?;
             reply.unsigned(count);
@@ -56,6 +61,9 @@ fn run(
     }
     Ok(Flow::Done)
 }
+
+const SEVERAL_NODES: &str = "a cluster of several nodes loads a fixture when it starts, by --fixture; later, send the \
+    commands through a client";
 
 pub(super) const HELP: &[&str] = &[
     "FIXTURE LOAD <lines>",

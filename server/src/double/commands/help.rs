@@ -12,6 +12,7 @@ use super::ledger;
 use super::pause;
 use super::reset;
 use super::snapshot;
+use super::space;
 use super::state;
 use super::wait;
 use crate::args::Args;
@@ -46,6 +47,7 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             state::HELP,
             fixture::HELP,
             reset::HELP,
+            space::HELP,
         ]
         .concat(),
     );

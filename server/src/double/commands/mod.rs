@@ -15,12 +15,19 @@ mod ledger;
 mod pause;
 mod reset;
 mod snapshot;
+mod space;
 mod state;
 mod syntax;
 mod wait;
 
+use tailrace_protocol::OwnedRequest;
+
+use crate::args::Args;
 use crate::call::Call;
 use crate::double::Double;
+use crate::double::calls::CallFilter;
+use crate::double::condition::Condition;
+use crate::double::rules::Rule;
 use crate::error::CommandError;
 use crate::spec::Audience;
 use crate::spec::Flags;
@@ -52,6 +59,7 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &snapshot::SPEC,
             &state::SPEC,
             &pause::RESUME,
+            &space::SPEC,
             &wait::SPEC,
         ],
     )
@@ -73,6 +81,32 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     let names: [&[u8]; 2] = [b"testdouble", b"td"];
     let is_it = names.iter().any(|known| name.eq_ignore_ascii_case(known));
     is_it.then_some(&TESTDOUBLE)
+}
+
+/// Reads a fault as FAULT ADD does; if it makes no sense, why.
+pub(crate) fn read_rule(words: &[Vec<u8>]) -> Result<Rule, String> {
+    read(words, syntax::rule)
+}
+
+/// Reads what is to hold as WAIT does; if it makes no sense, why.
+pub(crate) fn read_condition(words: &[Vec<u8>]) -> Result<Condition, String> {
+    read(words, wait::condition)
+}
+
+/// Reads which calls are meant as CALLS does; if it makes no sense, why.
+pub(crate) fn read_calls(words: &[Vec<u8>]) -> Result<CallFilter, String> {
+    read(words, calls::filter)
+}
+
+fn read<T>(
+    words: &[Vec<u8>],
+    read: impl FnOnce(Args<'_>) -> Result<T, CommandError>,
+) -> Result<T, String> {
+    let request: OwnedRequest = words.iter().collect();
+    read(Args::new(request.as_request(), 0)).map_err(|error| {
+        let error = error.to_string();
+        error.strip_prefix("ERR ").unwrap_or(&error).to_owned()
+    })
 }
 
 /// What a test holds.

@@ -11,6 +11,7 @@
 //!   get an error and are not executed; replies that a fault holds are sent.
 //! - RESTART ends all connections but the caller's, which also goes on while the server is down: with a clock that stands
 //!   still nobody else could end that. A connection that is made meanwhile is closed at once.
+//! - In a cluster RESET is for all nodes, and RESTART for the one that is asked.
 //! - While data are loaded, commands answer as the model's do then.
 //! - RESTART keeps data (KEEP, the default), loses all or loses the groups; it always loses settings that CONFIG SET
 //!   changed, scripts, subscriptions, counters and logs. There is another run id. Clock, faults, the call log and
@@ -26,6 +27,7 @@ use crate::args::Args;
 use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::double::nodes;
 use crate::double::outage::Fate;
 use crate::error::CommandError;
 use crate::spec::Group;
@@ -61,9 +63,10 @@ fn reset(
     }
     args.end()?;
     super::refuse_amid_script(call)?;
-    call.state.reset_double(call.now);
-    reply.ok();
-    Ok(Flow::Done)
+    Ok(nodes::everywhere(call, reply, |state| {
+        let now = state.clock.now();
+        state.reset_double(now);
+    }))
 }
 
 fn restart(

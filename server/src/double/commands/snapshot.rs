@@ -7,6 +7,7 @@
 //!   it shows. If there is a ledger, it has that, too. It has no clients, faults, calls or settings.
 //! - RESTORE keeps connections. Who waits is attempted again as after SWAPDB of all databases, watched keys that are
 //!   there or were are changed, and caches are told to forget all.
+//! - In a cluster it is of all nodes; which node has which slot stays as it is. LIST tells of the node that is asked.
 //! - A snapshot can be restored as often as one likes.
 
 use tailrace_protocol::ReplyWriter;
@@ -21,6 +22,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::double::Double;
 use crate::double::condition::text;
+use crate::double::nodes;
 use crate::double::snapshots::SNAPSHOTS_MAX;
 use crate::double::snapshots::Saved;
 use crate::double::snapshots::Snapshots;
@@ -54,23 +56,27 @@ fn run(
             list(&double(call).snapshots, reply);
         }
         b"save" => {
-            let name = name(args)?;
+            let name = name(args)?.to_vec();
             super::refuse_amid_script(call)?;
-            save(call, name)?;
-            reply.ok();
+            check_new(double(call), &name)?;
+            return Ok(nodes::everywhere(call, reply, move |state| {
+                state.save_snapshot(&name);
+            }));
         }
         b"restore" => {
-            let name = name(args)?;
+            let name = name(args)?.to_vec();
             super::refuse_amid_script(call)?;
-            let saved = known(double(call), name)?.clone();
-            call.state.go_back_to(saved);
-            reply.ok();
+            known(double(call), &name)?;
+            return Ok(nodes::everywhere(call, reply, move |state| {
+                state.restore_snapshot(&name);
+            }));
         }
         b"drop" => {
-            let name = name(args)?;
-            known(double(call), name)?;
-            double(call).snapshots.remove(name);
-            reply.ok();
+            let name = name(args)?.to_vec();
+            known(double(call), &name)?;
+            return Ok(nodes::everywhere(call, reply, move |state| {
+                state.drop_snapshot(&name);
+            }));
         }
         _ => return Err(syntax::unknown("SNAPSHOT", action, "TD SNAPSHOT HELP")),
     }
@@ -83,23 +89,18 @@ fn name<'a>(mut args: Args<'a>) -> Result<&'a [u8], CommandError> {
     Ok(name)
 }
 
-fn save(call: &mut Call<'_>, name: &[u8]) -> Result<(), CommandError> {
+/// Whether a snapshot can be kept under this name.
+fn check_new(double: &Double, name: &[u8]) -> Result<(), CommandError> {
     if is_now(name) {
         return Err(fail(
             "NOW and . name what is there now; choose another name",
         ));
     }
-    let store = &call.state.store;
-    let Some(double) = &mut call.state.double else {
-        return Ok(());
-    };
     if double.snapshots.len() >= SNAPSHOTS_MAX && !double.snapshots.contains_key(name) {
         return Err(fail(format!(
             "there are {SNAPSHOTS_MAX} snapshots, which is the most; DROP one"
         )));
     }
-    let saved = double.save(store);
-    double.snapshots.insert(name.to_vec(), saved);
     Ok(())
 }
 

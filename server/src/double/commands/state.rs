@@ -8,6 +8,7 @@
 //! - Times are those of the wall, in milliseconds since 1970, so that nothing changes because the clock moves.
 //! - When a consumer was seen is when it last asked; that it waits counts for nothing here.
 //! - With keys it shows these, of the caller's database, and no clock. A key that is missing has no facts.
+//! - In a cluster both tell of the node that is asked.
 //! - What `DIFF` compares are names of snapshots; `NOW` or `.` is what is there now. If all is the same, the reply is empty.
 
 use tailrace_protocol::ReplyWriter;
