@@ -9,20 +9,22 @@ use std::sync::OnceLock;
 use std::sync::Weak;
 
 use parking_lot::Mutex;
-use tailrace_storage::UnixMillis;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::calls::CallLog;
 use super::clock::TestClock;
+use super::commands::fault::load;
 use super::driver;
 use super::jobs::Jobs;
 use super::rules::Rules;
 use super::spaces::Seat;
 use crate::clock::Clock;
 use crate::config::StartClock;
+use crate::config::system_message;
 use crate::engine::Engine;
+use crate::server::StartError;
 
 /// What the engines of one space share.
 pub(crate) struct Stage {
@@ -52,26 +54,55 @@ struct Cast {
 impl Stage {
     /// A stage whose clock goes like this at first, by a base that shows the host's time or another one.
     pub(crate) fn new(clock: StartClock, base: Arc<dyn Clock>, seed: u64, seat: Seat) -> Arc<Self> {
-        let clock_of_test = TestClock::on(base);
-        let mut jobs = Jobs::default();
-        match clock {
-            StartClock::Real => {}
-            StartClock::Frozen(at) => clock_of_test.freeze(at.map(UnixMillis)),
-            StartClock::Auto(clients) => {
-                clock_of_test.freeze(None);
-                jobs.auto = Some(clients);
-            }
-        }
-        Arc::new(Self {
-            clock: Arc::new(clock_of_test),
+        let stage = Self {
+            clock: Arc::new(TestClock::on(base)),
             rules: Mutex::new(Rules::new(seed)),
             calls: Mutex::default(),
-            jobs: Mutex::new(jobs),
+            jobs: Mutex::default(),
             bell: Notify::new(),
             changed: Notify::new(),
             seat,
             cast: OnceLock::new(),
-        })
+        };
+        stage.begin_clock(clock);
+        Arc::new(stage)
+    }
+
+    /// Lets the clock go as at the start.
+    pub(crate) fn begin_clock(&self, clock: StartClock) {
+        self.clock.begin(clock);
+        self.jobs.lock().auto = match clock {
+            StartClock::Auto(clients) => Some(clients),
+            StartClock::Real | StartClock::Frozen(_) => None,
+        };
+        self.bell.notify_one();
+    }
+
+    /// Puts in the faults of a file, if one is named.
+    pub(crate) fn load_faults(&self, path: &str) -> Result<(), StartError> {
+        if path.is_empty() {
+            return Ok(());
+        }
+        let failed = |reason: String| StartError::Faults {
+            path: path.to_owned(),
+            reason,
+        };
+        let lines = std::fs::read(path).map_err(|error| failed(system_message(&error)))?;
+        let loaded = load(&lines).map_err(|error| {
+            let error = error.to_string();
+            failed(error.strip_prefix("ERR ").unwrap_or(&error).to_owned())
+        })?;
+        let mut rules = self.rules.lock();
+        loaded.into_iter().for_each(|rule| rules.add(rule));
+        Ok(())
+    }
+
+    /// A command was asked for that there is not.
+    pub(crate) fn note_unsupported(&self, name: &[u8]) {
+        self.calls.lock().note_unsupported(name);
+        if let Some(spaces) = self.seat.spaces.upgrade() {
+            spaces.note_unsupported(name);
+        }
     }
 
     /// Notes who is on it, and starts what does the jobs. Must be called within a tokio runtime, and once.
