@@ -209,7 +209,7 @@ pub(crate) fn run(
     state.store.set_import_source(client.import_source);
     state.store.set_from_script(false);
     crate::panic::set_command(spec.name);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     // Of the commands that are fast none changes others and not this one.
     let bytes_before = state.store.bytes_of(db);
@@ -289,7 +289,7 @@ pub(crate) fn run_in_script(
 ) {
     crate::panic::set_command(spec.name);
     state.store.set_from_script(true);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     let db = state.clients.at(id).db;
     let mut call = Call {
@@ -497,7 +497,7 @@ pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec)
     }
 }
 
-fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
+pub(crate) fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
     let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {

@@ -28,6 +28,7 @@ use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::input::InputLimits;
 use crate::link::Link;
+use crate::listener::Refusal;
 use crate::script::Loan;
 use crate::serve;
 use crate::state::State;
@@ -111,11 +112,15 @@ impl Engine {
         self.with_sending(Sending::AtOnce, act)
     }
 
+    /// Looks at the state, of which nothing follows: nobody hears that somebody looked.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
+    }
+
     fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
             state.begin(now);
             let result = act(state, now);
@@ -127,19 +132,20 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        self.release(guard, None, sending, now, deadline);
+        self.release(guard, None, sending, now);
         result
     }
 
     /// Adds a client that `make` builds, unless `refuse` has a reason not to.
     pub(crate) fn connect(
         &self,
-        refuse: impl FnOnce(&State) -> Option<&'static str>,
+        refuse: impl FnOnce(&State) -> Option<Refusal>,
         make: impl FnOnce(ClientId, Now) -> Client,
-    ) -> Result<(ClientId, InputLimits), &'static str> {
+    ) -> Result<(ClientId, InputLimits), Refusal> {
         self.with_sending(Sending::AtTurnEnd, |state, now| {
             if let Some(refusal) = refuse(state) {
-                state.stats.rejected_connections += 1;
+                let is_seen = matches!(refusal, Refusal::Says(_));
+                state.stats.rejected_connections += u64::from(is_seen);
                 return Err(refusal);
             }
             state.stats.connections += 1;
@@ -248,15 +254,8 @@ impl Engine {
     }
 
     /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
-    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
-    fn release(
-        &self,
-        mut guard: Locked<'_>,
-        caller: Option<ClientId>,
-        sending: Sending,
-        now: Now,
-        deadline: Option<Instant>,
-    ) {
+    /// those who wait for the end of a turn, for a deadline sooner than the ones they know, or for the end.
+    fn release(&self, mut guard: Locked<'_>, caller: Option<ClientId>, sending: Sending, now: Now) {
         if guard.double.is_some() {
             guard.check_watches(now);
             self.run_resumed(&mut guard, now);
@@ -272,7 +271,8 @@ impl Engine {
             Sending::AtOnce => guard.hand_over_all(now, &mut links),
         }
         let wants_telling = guard.outbox.wants_telling();
-        let next = guard.next_deadline(now);
+        let deadlines = guard.deadlines(now);
+        let known = std::mem::replace(&mut guard.told_deadlines, deadlines);
         let is_ending = guard.is_ending;
         let cluster = guard.cluster.as_mut();
         let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
@@ -285,7 +285,7 @@ impl Engine {
             self.has_output.notify_one();
         }
         links.iter().for_each(|link| link.flush());
-        if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
+        if deadlines.come_before(known) {
             self.earlier_deadline.notify_one();
         }
         if is_ending {

@@ -72,7 +72,8 @@ impl Listening {
             let socket = Arc::new(socket);
             self.sockets.push(Arc::downgrade(&socket));
             let accepting = acceptor.clone().accept_tcp(socket, self.close.clone());
-            self.runtime.spawn(accepting);
+            // Whoever stops the server waits until the address is free.
+            self.tasks.spawn_on(accepting, &self.runtime);
         }
         Ok(())
     }

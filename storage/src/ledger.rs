@@ -26,7 +26,7 @@ use crate::stream::Stream;
 use crate::time::UnixMillis;
 
 /// The ledger of a store.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The keys whose streams are in it, by database; all if there is nothing.
     scope: Option<Vec<BTreeSet<Box<[u8]>>>>,
@@ -59,6 +59,23 @@ impl Ledger {
             streams: (0..databases).map(|_| BTreeMap::new()).collect(),
             ..Self::default()
         }
+    }
+
+    /// One that notes the same streams, and knows nothing yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            scope: self.scope.clone(),
+            streams: self.streams.iter().map(|_| BTreeMap::new()).collect(),
+            mark: self.mark,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it notes what happens under this key.
+    pub(crate) fn is_for(&self, db: usize, key: &[u8]) -> bool {
+        self.scope
+            .as_ref()
+            .is_none_or(|scope| scope[db].contains(key))
     }
 
     /// Notes what follows as done by this client.
@@ -143,7 +160,10 @@ impl Ledger {
             Event::MovedAway => Removal::KeyMovedAway,
             _ => return,
         };
-        let mark = self.mark;
+        let mut mark = self.mark;
+        if matches!(removal, Removal::KeyExpired | Removal::KeyMovedAway) {
+            mark.client = 0;
+        }
         if let Some(stream) = self.streams[db].get_mut(key) {
             stream.on_gone(removal, mark);
             if stream.is_over() {
@@ -225,11 +245,16 @@ impl Ledger {
     ) {
         if let Some(stream) = self.streams[db].get_mut(key) {
             act(stream, self.mark);
-            self.since_look += entries;
-            if self.since_look >= LOOK_EVERY {
-                self.since_look = 0;
-                self.make_room();
-            }
+            self.on_kept(entries);
+        }
+    }
+
+    /// Something was noted, about so many entries.
+    fn on_kept(&mut self, entries: usize) {
+        self.since_look += entries.max(1);
+        if self.since_look >= LOOK_EVERY {
+            self.since_look = 0;
+            self.make_room();
         }
     }
 
@@ -239,7 +264,7 @@ impl Ledger {
             self.lives += 1;
             let own = self.streams[db].entry(key.into()).or_default();
             own.on_found(self.lives, stream, mark);
-            self.make_room();
+            self.on_kept(usize::try_from(stream.len()).unwrap_or(usize::MAX));
         }
     }
 

@@ -18,6 +18,10 @@ use super::View;
 use super::moving;
 use super::own_nodes;
 use crate::config::Config;
+use crate::double::Double;
+use crate::double::stage::Stage;
+use crate::double::strict::Unsupported;
+use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
@@ -72,21 +76,39 @@ impl Cluster {
     ///
     /// [`StartError`] if an address cannot be listened on, or if the file that describes the cluster is wrong.
     pub async fn start(builder: Builder) -> Result<Self, StartError> {
-        let settings = builder.settings();
-        if !settings.cluster_enabled {
-            let servers = vec![builder.start_alone()?];
-            return Ok(Self {
-                servers,
+        Self::launch(builder)
+    }
+
+    /// As [`Self::start`], which waits for nothing.
+    pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
+        let (stage, spaces) = builder.stage().unzip();
+        if let Some(stage) = &stage {
+            stage.load_faults(&builder.settings().faults)?;
+        }
+        let mut cluster = match builder.settings().cluster_enabled {
+            false => Self {
+                servers: vec![builder.start_alone(stage.as_ref())?],
                 topology: None,
                 _mover: None,
-            });
+            },
+            true => Self::launch_nodes(&builder, stage.as_ref())?,
+        };
+        if let Some(stage) = stage {
+            let engines: Vec<_> = cluster
+                .servers
+                .iter()
+                .map(Server::engine)
+                .cloned()
+                .collect();
+            let driver = stage.open(&engines);
+            cluster.servers[0].adopt(driver, spaces.flatten());
         }
+        Ok(cluster)
+    }
+
+    fn launch_nodes(builder: &Builder, stage: Option<&Arc<Stage>>) -> Result<Self, StartError> {
+        let settings = builder.settings();
         let primaries = settings.cluster.nodes;
-        if settings.testdouble && primaries > 1 {
-            let text =
-                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
-            return Err(TopologyError::new(text).into());
-        }
         let nodes = bind(builder.configuration())?;
         let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
         let addresses = sockets.map(|(sockets, number)| address(sockets, number));
@@ -115,8 +137,9 @@ impl Cluster {
         let mut servers = Vec::new();
         for (number, (faces, config)) in faces.into_iter().zip(configs).enumerate() {
             let membership = Membership::new(Arc::clone(&topology), number);
+            let double = stage.map(|stage| Double::on(Arc::clone(stage), number));
             let builder = builder.again(config);
-            servers.push(builder.launch(faces, Some(Box::new(membership)))?);
+            servers.push(builder.launch(faces, Some(Box::new(membership)), double)?);
             topology.connect(number, servers[number].engine());
         }
         let mover = tokio::spawn(moving::run(Arc::clone(&topology)));
@@ -156,6 +179,15 @@ impl Cluster {
         self.servers.iter().any(Server::has_clients)
     }
 
+    /// What is asked of test doubles that they do not do, to be looked at then or when all have ended.
+    pub fn unsupported(&self) -> Unsupported {
+        let double = self.servers.first().and_then(|server| {
+            let engine = server.engine();
+            engine.look(|state| Some(state.double.as_ref()?.stage.seat.spaces.clone()))
+        });
+        Unsupported::of(double.and_then(|spaces| spaces.upgrade()))
+    }
+
     /// What is known of the cluster; nothing without one.
     pub fn view(&self) -> Option<Arc<View>> {
         self.topology.as_ref().map(|topology| topology.view())
@@ -179,6 +211,22 @@ impl Cluster {
         let engine = view.map_or(Some(0), |view| view.node(node).engine);
         let engine = engine.expect("the node is one of this process");
         self.servers[engine].serve_at(node, stream);
+    }
+
+    /// What accepts clients for each node, in the order of [`Self::addrs`].
+    pub(crate) fn doors(&self) -> Vec<Acceptor> {
+        let Some(view) = self.view() else {
+            let own = self.servers.iter();
+            return own.map(|server| server.acceptor().clone()).collect();
+        };
+        let nodes = view.nodes.iter().enumerate();
+        let doors = nodes.filter_map(|(place, node)| {
+            Some(Acceptor {
+                face: NodeIndex::new(place),
+                ..self.servers[node.engine?].acceptor().clone()
+            })
+        });
+        doors.collect()
     }
 
     /// Lets a replica and its primary change places. Nothing is lost: they share their data.

@@ -63,7 +63,6 @@ impl Engine {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let mut replies = Replies::default();
         let executed = std::panic::catch_unwind(AssertUnwindSafe(|| {
             self.execute_locked(state, id, input, batch, received, now, &mut replies)
@@ -75,7 +74,7 @@ impl Engine {
                 state.on_fault(id)
             }
         };
-        self.release(guard, Some(id), Sending::AtTurnEnd, now, deadline);
+        self.release(guard, Some(id), Sending::AtTurnEnd, now);
         executed
     }
 
@@ -186,6 +185,11 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
+            if let Some(later) = H::on_request(state, id, request) {
+                now = later;
+                // It may have become time for this client, too.
+                state.clients.get(id)?;
+            }
             let Outcome { ran, step } = (H::EXECUTE)(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.

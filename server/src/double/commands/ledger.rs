@@ -22,6 +22,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::ledger;
+use crate::double::nodes;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -47,8 +48,8 @@ fn run(
     };
     match action.to_ascii_lowercase().as_slice() {
         b"help" if args.len() == 1 => help::write(reply, HELP),
-        b"on" if args.len() <= 2 => begin(call, args, reply)?,
-        b"off" if args.len() <= 2 => end(call, args, reply)?,
+        b"on" if args.len() <= 2 => return begin(call, args, reply),
+        b"off" if args.len() <= 2 => return end(call, args, reply),
         b"worked" => note_worked(call, args, reply)?,
         _ if args.len() < 2 => {
             return Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP"));
@@ -62,30 +63,28 @@ fn begin(
     call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
-) -> Result<(), CommandError> {
+) -> Result<Flow, CommandError> {
     args.bytes()?;
     let db = call.db;
-    match args.next() {
-        None => call.store().start_ledger(),
-        Some(stream) => call.store().start_ledger_of(db, stream),
-    }
-    reply.ok();
-    Ok(())
+    let stream = args.next().map(<[u8]>::to_vec);
+    Ok(nodes::everywhere(call, reply, move |state| match &stream {
+        None => state.store.start_ledger(),
+        Some(stream) => state.store.start_ledger_of(db, stream),
+    }))
 }
 
 fn end(
     call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
-) -> Result<(), CommandError> {
+) -> Result<Flow, CommandError> {
     args.bytes()?;
     let db = call.db;
-    match args.next() {
-        None => call.store().stop_ledger(),
-        Some(stream) => call.store().stop_ledger_of(db, stream),
-    }
-    reply.ok();
-    Ok(())
+    let stream = args.next().map(<[u8]>::to_vec);
+    Ok(nodes::everywhere(call, reply, move |state| match &stream {
+        None => state.store.stop_ledger(),
+        Some(stream) => state.store.stop_ledger_of(db, stream),
+    }))
 }
 
 fn note_worked(

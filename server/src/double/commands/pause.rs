@@ -11,7 +11,6 @@
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
-use super::double;
 use super::help;
 use crate::args::Args;
 use crate::args::is_word;
@@ -19,6 +18,7 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::double::jobs;
 use crate::double::jobs::Task;
+use crate::double::nodes;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -48,11 +48,12 @@ fn pause(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if !wants_help(args, reply)? {
-        double(call).is_paused = true;
-        reply.ok();
+    if wants_help(args, reply)? {
+        return Ok(Flow::Done);
     }
-    Ok(Flow::Done)
+    Ok(nodes::everywhere(call, reply, |state| {
+        state.set_paused(true);
+    }))
 }
 
 fn resume(

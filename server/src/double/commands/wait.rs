@@ -14,6 +14,7 @@ use tailrace_storage::Work;
 
 use super::FLAGS;
 use super::calls;
+use super::double;
 use super::fail;
 use super::help;
 use super::syntax;
@@ -27,6 +28,7 @@ use crate::double::condition::Order;
 use crate::double::condition::Place;
 use crate::double::condition::Readers;
 use crate::double::ledger;
+use crate::double::nodes;
 use crate::double::watch;
 use crate::error::CommandError;
 use crate::spec::Group;
@@ -63,6 +65,9 @@ fn wait(
     }
     let (words, patience) = split_timeout(args.rest())?;
     let condition = condition(Args::new(words, 0))?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, Some(patience)));
+    }
     if condition.check(call.state, call.db).is_ok() {
         reply.ok();
         return Ok(Flow::Done);
@@ -80,6 +85,9 @@ fn assert(
         return Ok(Flow::Done);
     }
     let condition = condition(args)?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, None));
+    }
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)
@@ -102,7 +110,8 @@ fn split_timeout(words: Request<'_>) -> Result<(Request<'_>, Millis), CommandErr
     Ok((words.first(count), Millis(patience)))
 }
 
-fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
+/// Reads what is to hold, to the end of the arguments.
+pub(super) fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
     let what = args.bytes()?;
     let condition = match what.to_ascii_lowercase().as_slice() {
         b"blocked" => blocked(&mut args)?,
