@@ -114,6 +114,9 @@ impl Store {
         self.record_swap(one, other);
         self.record_swap(other, one);
         self.keyspaces.swap(one, other);
+        if one.min(other) < self.deadline_dbs {
+            self.deadline_dbs = self.deadline_dbs.max(one.max(other) + 1);
+        }
     }
 
     /// Empties a database.
@@ -181,7 +184,7 @@ impl Store {
     ) -> RecordIndex {
         let at = self.create(db, key, value);
         if deadline.is_some() {
-            self.keyspaces[db].set_deadline(at, deadline);
+            self.set_deadline(db, at, deadline);
         }
         at
     }
