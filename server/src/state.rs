@@ -23,6 +23,7 @@ use crate::client::ClientId;
 use crate::client::Clients;
 use crate::clock::Clock;
 use crate::cluster::Membership;
+use crate::cluster::SlotStats;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
@@ -128,6 +129,8 @@ pub struct State {
     pub(crate) touched_bytes: usize,
     /// The cluster that this is part of, if it is.
     pub(crate) cluster: Option<Box<Membership>>,
+    /// What each slot costs.
+    pub(crate) slot_stats: SlotStats,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
     /// The keys that are on their way to another server.
@@ -207,6 +210,7 @@ impl State {
             reply_start: Mark::default(),
             touched_bytes: 0,
             cluster: None,
+            slot_stats: SlotStats::default(),
             listening: None,
             migration: None,
             launch_migration: None,
@@ -243,7 +247,10 @@ impl State {
         self.latency
             .set_threshold(settings.latency_monitor_threshold_ms);
         let slow_above = settings.slowlog_log_slower_than_us;
-        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        let counts_slots = settings.cluster.counts_slots && self.cluster.is_some();
+        self.slot_stats.set_on(counts_slots);
+        let times_each = self.latency.is_on() || counts_slots;
+        self.timing.set_thresholds(slow_above, times_each);
         // What was called before is of the time before.
         let keeps_durations = settings.latency_tracking;
         self.settle_times();
@@ -310,7 +317,7 @@ impl State {
             self.gate.forget(id);
         }
         if let Some(double) = &mut self.double {
-            double.held.forget(id);
+            double.forget(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);
@@ -336,11 +343,14 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
-        self.deadlines().earliest(now)
+        self.deadlines(now).earliest(now)
     }
 
     /// What is due next by each clock.
-    pub(crate) fn deadlines(&self) -> Deadlines {
+    pub(crate) fn deadlines(&self, now: Now) -> Deadlines {
+        if self.is_paused() {
+            return Deadlines::default();
+        }
         let next_expiry = match self.is_active_expiry_off {
             true => None,
             false => self.store.next_expiry(),
@@ -349,7 +359,7 @@ impl State {
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
-            self.next_release(),
+            self.next_release(now.mono),
             self.upkeep_at,
         ];
         Deadlines {

@@ -6,10 +6,12 @@
 
 mod bits;
 mod keys;
+mod ledger;
 mod packing;
 mod payload;
 mod relocate;
 mod slots;
+mod snapshot;
 mod streams;
 mod strings;
 mod waiting;
@@ -20,6 +22,7 @@ pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::slots::{MovedKey, SlotStep};
+pub use self::snapshot::{Contents, ContentsKey, Snapshot};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };
@@ -121,8 +124,11 @@ impl Store {
     }
 
     /// Sets the time of all that follows. It may step back.
-    pub const fn set_now(&mut self, now: UnixMillis) {
+    pub fn set_now(&mut self, now: UnixMillis) {
         self.now = now;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.set_now(now);
+        }
     }
 
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
@@ -396,6 +402,16 @@ impl Store {
         self.keyspaces[db].set_deadline(at, deadline)
     }
 
+    /// Finds out which databases have deadlines, once they have become others.
+    fn find_deadline_dbs(&mut self) {
+        let has_some = |keyspace: &Keyspace| keyspace.deadlines().len() > 0;
+        self.deadline_dbs = self
+            .keyspaces
+            .iter()
+            .rposition(has_some)
+            .map_or(0, |db| db + 1);
+    }
+
     /// Returns the type of a key that [`Store::locate`] found or not.
     fn kind_at(&self, db: usize, found: Option<RecordIndex>) -> Option<ValueKind> {
         found.map(|at| self.keyspaces[db].record(at).value().kind())
@@ -411,6 +427,9 @@ impl Store {
         }
         let at = self.keyspaces[db].insert(key, value, self.now);
         self.changes.record(db, key, Event::New);
+        if self.changes.has_ledger() {
+            self.note_created(db, at);
+        }
         at
     }
 
