@@ -8,6 +8,7 @@ mod faults;
 mod ledger;
 mod nodes;
 mod off;
+mod pushes;
 mod spaces;
 mod waits;
 

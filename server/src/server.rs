@@ -484,6 +484,13 @@ pub enum StartError {
     Runtime(io::Error),
     /// The cluster cannot be what the configuration asks for.
     Topology(TopologyError),
+    /// The faults of a test double cannot be read.
+    Faults {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The server beside which it was to start is ending.
     Ending,
     /// An address cannot be listened on.
@@ -502,6 +509,9 @@ impl fmt::Display for StartError {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
             Self::Topology(error) => write!(f, "{error}"),
+            Self::Faults { path, reason } => {
+                write!(f, "cannot take the faults of {path}: {reason}")
+            }
             Self::Ending => f.write_str("the server is ending"),
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
@@ -529,6 +539,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
+            Self::Faults { .. } => None,
             Self::Ending => None,
         }
     }
