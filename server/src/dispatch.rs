@@ -497,7 +497,7 @@ pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec)
     }
 }
 
-fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
+pub(crate) fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
     let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {

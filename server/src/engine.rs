@@ -28,6 +28,7 @@ use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::input::InputLimits;
 use crate::link::Link;
+use crate::listener::Refusal;
 use crate::script::Loan;
 use crate::serve;
 use crate::state::State;
@@ -138,12 +139,13 @@ impl Engine {
     /// Adds a client that `make` builds, unless `refuse` has a reason not to.
     pub(crate) fn connect(
         &self,
-        refuse: impl FnOnce(&State) -> Option<&'static str>,
+        refuse: impl FnOnce(&State) -> Option<Refusal>,
         make: impl FnOnce(ClientId, Now) -> Client,
-    ) -> Result<(ClientId, InputLimits), &'static str> {
+    ) -> Result<(ClientId, InputLimits), Refusal> {
         self.with_sending(Sending::AtTurnEnd, |state, now| {
             if let Some(refusal) = refuse(state) {
-                state.stats.rejected_connections += 1;
+                let is_seen = matches!(refusal, Refusal::Says(_));
+                state.stats.rejected_connections += u64::from(is_seen);
                 return Err(refusal);
             }
             state.stats.connections += 1;
@@ -269,7 +271,7 @@ impl Engine {
             Sending::AtOnce => guard.hand_over_all(now, &mut links),
         }
         let wants_telling = guard.outbox.wants_telling();
-        let deadlines = guard.deadlines();
+        let deadlines = guard.deadlines(now);
         let known = std::mem::replace(&mut guard.told_deadlines, deadlines);
         let is_ending = guard.is_ending;
         let cluster = guard.cluster.as_mut();

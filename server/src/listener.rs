@@ -26,6 +26,7 @@ use crate::client::ReplyMode;
 use crate::cluster::NodeIndex;
 use crate::cluster::Topology;
 use crate::connection;
+use crate::double::outage::Phase;
 use crate::engine::Engine;
 use crate::link::Link;
 use crate::link::Outlet;
@@ -170,7 +171,9 @@ impl Acceptor {
                 let serving = connection::serve(engine, reader, link, id, limits);
                 self.tasks.spawn_on(serving, &self.runtime);
             }
-            Err(refusal) => {
+            // Both directions of the socket are closed when they are dropped.
+            Err(Refusal::Silent) => {}
+            Err(Refusal::Says(refusal)) => {
                 link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
                 link.flush();
                 if link.waiting() > 0 {
@@ -187,20 +190,39 @@ impl Acceptor {
     }
 }
 
+/// What a client hears that is not to be served.
+pub(crate) enum Refusal {
+    /// Nothing: as far as it can see, there is no server.
+    Silent,
+    /// Why that is so.
+    Says(&'static str),
+}
+
 /// Why a client is not to be served, if it is not.
-fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<&'static str> {
+fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<Refusal> {
+    if let Some(Phase::Down(_)) = state.outage(state.clock.mono()) {
+        return Some(Refusal::Silent);
+    }
     let settings = state.config.settings();
     let is_full = |count: usize| count >= settings.maxclients;
     if is_full(state.clients.len()) && is_full(state.clients_of(face)) {
-        return Some(match state.cluster {
+        return Some(Refusal::Says(match state.cluster {
             Some(_) => "ERR max number of clients + cluster connections reached",
             None => "ERR max number of clients reached",
-        });
+        }));
     }
     if settings.protected_mode && settings.requirepass.is_none() && !local {
-        return Some(PROTECTED_MODE);
+        return Some(Refusal::Says(PROTECTED_MODE));
     }
     None
+}
+
+/// Adds a client that nobody hears, for what the server asks of itself before it listens.
+pub(crate) fn add_own_client(state: &mut State, now: Now) -> ClientId {
+    let (_, writer) = tokio::io::split(tokio::io::empty());
+    let link = Arc::new(Link::new(Box::new(AnyOutlet(writer))));
+    let make = |id| new_client(id, NodeIndex::default(), Peer::embedded(), link, now);
+    state.clients.insert(make)
 }
 
 fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: Now) -> Client {

@@ -28,6 +28,7 @@ use crate::config::LogLevel;
 use crate::config::Settings;
 use crate::config::system_message;
 use crate::double::Double;
+use crate::double::fixture;
 use crate::double::spaces::Root;
 use crate::double::spaces::Seat;
 use crate::double::spaces::Spaces;
@@ -223,13 +224,15 @@ impl Builder {
         let store = store(settings, seed, cluster.is_some());
         let mut state = State::new(config, info, store, Arc::clone(&clock));
         let topology = cluster.as_ref().map(|cluster| cluster.shared_topology());
-        if let Some(topology) = &topology {
-            state.clients.share_numbers(topology.client_numbers());
-        }
         state.set_log_level = set_log_level;
         state.cluster = cluster;
         state.double = double.map(Box::new);
         state.apply_settings();
+        fixture::load_at_start(&mut state).map_err(StartError::Fixture)?;
+        state.note_origin();
+        if let Some(topology) = &topology {
+            state.clients.share_numbers(topology.client_numbers());
+        }
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
@@ -491,6 +494,8 @@ pub enum StartError {
         /// What is wrong.
         reason: String,
     },
+    /// What the server is to start with cannot be made.
+    Fixture(String),
     /// The server beside which it was to start is ending.
     Ending,
     /// An address cannot be listened on.
@@ -512,6 +517,7 @@ impl fmt::Display for StartError {
             Self::Faults { path, reason } => {
                 write!(f, "cannot take the faults of {path}: {reason}")
             }
+            Self::Fixture(error) => f.write_str(error),
             Self::Ending => f.write_str("the server is ending"),
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
@@ -540,6 +546,7 @@ impl std::error::Error for StartError {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
             Self::Faults { .. } => None,
+            Self::Fixture(_) => None,
             Self::Ending => None,
         }
     }

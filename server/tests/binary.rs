@@ -334,6 +334,21 @@ fn a_strict_test_double_is_so_in_its_spaces() {
 }
 
 #[test]
+fn a_fixture_that_is_wrong_is_named_with_its_line() {
+    let path = std::env::temp_dir().join(format!("tailrace-fixture-{}", std::process::id()));
+    std::fs::write(&path, "SET k v\nSET k\n").unwrap();
+    let file = path.to_str().unwrap();
+    let process = Process::start(&["--port", "0", "--testdouble", "--fixture", file]);
+    let (status, stderr) = process.end();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(status.code(), Some(1));
+    let error =
+        format!("fixture {file}, line 2, SET k: wrong number of arguments for 'set' command");
+    assert!(stderr.contains(&error), "{stderr}");
+    assert!(stderr.contains("mend that line"), "{stderr}");
+}
+
+#[test]
 fn it_ends_when_its_parent_does() {
     // The shell starts it in the background, says which process it is, and ends.
     let binary = env!("CARGO_BIN_EXE_tailrace");

@@ -424,6 +424,12 @@ impl Changes {
         self.list.is_empty()
     }
 
+    /// Forgets what was written down, and what was counted beyond `count`.
+    pub(crate) fn forget_since(&mut self, count: u64) {
+        self.list.clear();
+        self.count = count;
+    }
+
     pub(crate) fn swap(&mut self, other: &mut Vec<Change>) {
         other.clear();
         std::mem::swap(&mut self.list, other);

@@ -26,7 +26,7 @@ use crate::stream::Stream;
 use crate::time::UnixMillis;
 
 /// The ledger of a store.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The keys whose streams are in it, by database; all if there is nothing.
     scope: Option<Vec<BTreeSet<Box<[u8]>>>>,
@@ -59,6 +59,23 @@ impl Ledger {
             streams: (0..databases).map(|_| BTreeMap::new()).collect(),
             ..Self::default()
         }
+    }
+
+    /// One that notes the same streams, and knows nothing yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            scope: self.scope.clone(),
+            streams: self.streams.iter().map(|_| BTreeMap::new()).collect(),
+            mark: self.mark,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it notes what happens under this key.
+    pub(crate) fn is_for(&self, db: usize, key: &[u8]) -> bool {
+        self.scope
+            .as_ref()
+            .is_none_or(|scope| scope[db].contains(key))
     }
 
     /// Notes what follows as done by this client.

@@ -11,6 +11,7 @@ mod packing;
 mod payload;
 mod relocate;
 mod slots;
+mod snapshot;
 mod streams;
 mod strings;
 mod waiting;
@@ -21,6 +22,7 @@ pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::slots::{MovedKey, SlotStep};
+pub use self::snapshot::{Contents, ContentsKey, Snapshot};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };

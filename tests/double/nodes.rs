@@ -209,3 +209,54 @@ async fn a_tick_at_one_node_is_one_for_all() {
     assert_eq!(reader.reply().await.to_string(), "nil-array");
     assert_eq!(said(first, "TIME").await, "[\"1003\" \"0\"]");
 }
+
+/// Data, clock and what is kept to go back to are those of all nodes.
+#[tokio::test]
+async fn all_nodes_go_back_and_begin_anew() {
+    let (_cluster, mut callers) = cluster().await;
+    let [first, second, third] = &mut callers;
+    said(first, "SET {b} 1").await;
+    said(third, "SET {a} 1").await;
+    assert_eq!(said(second, "TD SNAPSHOT SAVE base").await, "OK");
+    said(first, "DEL {b}").await;
+    said(third, "SET {a} 2").await;
+    said(first, "TD CLOCK ADVANCE 7").await;
+    assert_eq!(said(third, "TD SNAPSHOT RESTORE base").await, "OK");
+    assert_eq!(said(first, "GET {b}").await, "\"1\"");
+    assert_eq!(said(third, "GET {a}").await, "\"1\"");
+    assert_eq!(said(second, "TIME").await, "[\"1000\" \"0\"]");
+    assert_eq!(said(first, "TD SNAPSHOT DROP base").await, "OK");
+    assert_eq!(said(third, "TD SNAPSHOT LIST").await, "[]");
+
+    said(first, "TD FAULT ADD f CMD GET ALWAYS BEFORE NIL").await;
+    assert_eq!(said(second, "TD RESET").await, "OK");
+    for caller in [first, second, third] {
+        assert_eq!(said(caller, "DBSIZE").await, "0");
+        assert_eq!(said(caller, "TD FAULT LIST").await, "[]");
+    }
+}
+
+#[tokio::test]
+async fn each_node_starts_with_its_part_of_a_fixture() {
+    let path = std::env::temp_dir().join(format!("tailrace-nodes-{}", std::process::id()));
+    std::fs::write(
+        &path,
+        "SET {a} 1\nSET {b} 2\nXADD {b}s 1-1 f v\nSET {c} 3\n",
+    )
+    .unwrap();
+    let fixture = format!("{FROZEN}\nnodes 3\nfixture {}", path.display());
+    let cluster = start_cluster(&fixture).await;
+    std::fs::remove_file(&path).unwrap();
+    for (place, (key, value)) in [("{b}", "2"), ("{c}", "3"), ("{a}", "1")]
+        .iter()
+        .enumerate()
+    {
+        let mut caller = Caller::connect_to(&cluster, NodeIndex::new(place));
+        let found = said(&mut caller, &format!("GET {key}")).await;
+        assert_eq!(found, format!("\"{value}\""));
+        let keys = if place == 0 { "2" } else { "1" };
+        assert_eq!(said(&mut caller, "DBSIZE").await, keys);
+        let refused = said(&mut caller, "TD FIXTURE LOAD nothing").await;
+        assert!(refused.contains("by --fixture"), "{refused}");
+    }
+}

@@ -87,6 +87,20 @@ impl Embedded {
         })
     }
 
+    /// Starts a test double whose clock is its host's, as part of a cluster of one node if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_double_in_time(in_cluster: bool) -> Result<Self, Box<dyn Error>> {
+        let cluster = if in_cluster { CLUSTER } else { "" };
+        let builder = builder_with(&format!("testdouble yes\nclock real\n{cluster}"))?;
+        Ok(Self {
+            server: blocking::Server::start(builder)?,
+            time: Time::Real,
+        })
+    }
+
     /// Starts one on a free port that keeps the time of its host, as the reference does.
     ///
     /// # Errors

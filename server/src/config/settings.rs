@@ -106,6 +106,8 @@ pub struct Settings {
     pub faults: String,
     /// Whether a process ends in failure if a command was asked for that there is not.
     pub strict: bool,
+    /// The file with the commands that a test double starts with; empty if there is none.
+    pub fixture: String,
     /// What chance starts from, if it is to be the same each time.
     pub seed: Option<u64>,
     /// What the parent of the process wants.
@@ -318,6 +320,7 @@ impl Settings {
             clock: read.start_clock("clock"),
             faults: read.path("faults"),
             strict: read.flag("strict"),
+            fixture: read.path("fixture"),
             seed: read.threshold("seed"),
             parent: ParentSettings {
                 ready_file: Some(read.path("ready-file")).filter(|path| !path.is_empty()),

@@ -11,6 +11,7 @@ use tailrace_storage::UnixMillis;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::config::StartClock;
 
 /// The clock of a test double. The monotonic hand never goes back; the wall's does when told to.
 pub(crate) struct TestClock {
@@ -30,6 +31,26 @@ pub(crate) enum Pace {
     Frozen,
     /// So many times as fast as the host's.
     Scaled(f64),
+}
+
+/// How a clock goes and what its wall shows, to go back to. Where the pace is the host's, it is by how much the wall is
+/// ahead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Standing {
+    pace: Pace,
+    wall: i128,
+}
+
+impl Standing {
+    /// How it goes.
+    pub(crate) fn pace(self) -> Pace {
+        self.pace
+    }
+
+    /// What the wall shows in milliseconds, unless it follows the host's.
+    pub(crate) fn shown_ms(self) -> i128 {
+        self.wall.div_euclid(1_000)
+    }
 }
 
 /// Where the hands were at some instant, and how they go from there.
@@ -88,6 +109,37 @@ impl TestClock {
         if let Some(at) = at {
             self.hands.lock().wall = i128::from(at.0) * 1_000;
         }
+    }
+
+    /// Begins as the configuration says, with the host's time where that names none.
+    pub(crate) fn begin(&self, start: StartClock) {
+        self.set_pace(Pace::Real);
+        match start {
+            StartClock::Real => {}
+            StartClock::Frozen(at) => self.freeze(at.map(UnixMillis)),
+            StartClock::Auto(_) => self.freeze(None),
+        }
+    }
+
+    /// How it stands.
+    pub(crate) fn standing(&self) -> Standing {
+        let real = self.base.now();
+        let hands = self.hands.lock();
+        let wall = match hands.pace {
+            Pace::Real => hands.wall,
+            Pace::Frozen | Pace::Scaled(_) => i128::from(hands.at(real).wall.0),
+        };
+        Standing {
+            pace: hands.pace,
+            wall,
+        }
+    }
+
+    /// Goes on as it did when it stood so. The monotonic hand goes on from where it is.
+    pub(crate) fn go_back_to(&self, standing: Standing) {
+        self.set_pace(standing.pace);
+        self.hands.lock().wall = standing.wall;
+        self.moved.notify_one();
     }
 
     /// Turns the wall clock alone, as an operator or NTP would: backwards if `micros` is negative.
@@ -199,6 +251,24 @@ mod tests {
             // The host's two clocks are not read in the same microsecond.
             assert!(after.wall.0 >= before.wall.0 + 3_599_999_000, "{pace:?}");
         }
+    }
+
+    #[test]
+    fn it_goes_back_to_how_it_stood() {
+        let clock = clock();
+        clock.freeze(Some(UnixMillis(5_000)));
+        let frozen = clock.standing();
+        let before = clock.now();
+        clock.advance_to(before.mono + Millis(7));
+        clock.set_pace(Pace::Real);
+        clock.turn_wall(-3_000);
+        let skewed = clock.standing();
+        clock.go_back_to(frozen);
+        assert_eq!(clock.now().wall, UnixMicros(5_000_000));
+        assert!(clock.now().mono >= before.mono + Millis(7));
+        clock.go_back_to(skewed);
+        assert_eq!(clock.standing(), skewed);
+        assert_eq!(clock.pace(), Pace::Real);
     }
 
     #[test]

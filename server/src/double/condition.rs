@@ -326,7 +326,7 @@ fn has_entry(
 }
 
 /// What a client sees of a name or a value.
-fn bytes(text: Text<'_>) -> Vec<u8> {
+pub(crate) fn bytes(text: Text<'_>) -> Vec<u8> {
     match text {
         Text::Part(Part::Bytes(bytes)) => bytes.to_vec(),
         Text::Part(Part::Int(number)) => number.to_string().into(),

@@ -76,6 +76,11 @@ impl HeldBack {
         Some(self.held.remove(at))
     }
 
+    /// Takes all that is kept back.
+    pub(crate) fn take_all(&mut self) -> Vec<Held> {
+        std::mem::take(&mut self.held)
+    }
+
     /// How much the fault of this name keeps back.
     pub(crate) fn count_of(&self, rule: &[u8]) -> usize {
         self.held.iter().filter(|held| held.rule == rule).count()

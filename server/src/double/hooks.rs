@@ -79,6 +79,9 @@ fn execute(
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
     }
+    if let Some(error) = state.refused_by_outage(id, spec, request, now) {
+        return refuse(state, id, spec, request, now, &error, out);
+    }
     if state.is_paused() {
         let command = What::Unseen(request.to_owned(), request_bytes);
         hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
@@ -89,6 +92,8 @@ fn execute(
     }
     let start = out.len();
     let passes = double(state).held.passes(id);
+    // A command that is queued or refused has not run.
+    let mut ran = None;
     let struck = if let (Some(spec), false) = (spec, passes)
         && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
     {
@@ -104,13 +109,14 @@ fn execute(
         if outcome.step == Step::Waits {
             return outcome;
         }
+        ran = outcome.ran;
         let mut call = Answered { spec, request, now };
         call.strike_after(state, id, start, out)
     };
     log(state, id, spec, request, now, struck, &out[start..]);
     Outcome {
         step: Step::Done,
-        ran: spec,
+        ran,
     }
 }
 
@@ -225,6 +231,28 @@ fn answer_instead(
         state.abort(id);
     }
     dispatch::finish(state, id, start, out);
+}
+
+/// Answers a command with an error in its place.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    request: Request<'_>,
+    now: Now,
+    error: &str,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let start = out.len();
+    let version = state.clients.at(id).version;
+    ReplyWriter::new(out, version).error(error);
+    state.abort(id);
+    dispatch::finish(state, id, start, out);
+    log(state, id, spec, request, now, None, &out[start..]);
+    Outcome {
+        step: Step::Done,
+        ran: None,
+    }
 }
 
 /// Ends the connection, or writes a reply.

@@ -13,15 +13,20 @@ pub(crate) mod clock;
 pub(crate) mod commands;
 pub(crate) mod condition;
 pub(crate) mod driver;
+pub(crate) mod facts;
+pub(crate) mod fixture;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
 mod nodes;
+pub(crate) mod origin;
+pub(crate) mod outage;
 pub(crate) mod pushes;
 pub(crate) mod readers;
 pub(crate) mod release;
 pub(crate) mod rules;
+pub(crate) mod snapshots;
 pub(crate) mod spaces;
 pub(crate) mod stage;
 pub(crate) mod strict;
@@ -35,7 +40,10 @@ use tailrace_storage::Instant;
 use tailrace_storage::Now;
 
 use self::held::HeldBack;
+use self::origin::Origin;
+use self::outage::Outage;
 use self::readers::ReadersByClient;
+use self::snapshots::Snapshots;
 use self::spaces::Owner;
 use self::stage::Stage;
 use self::watch::Watches;
@@ -57,6 +65,12 @@ pub(crate) struct Double {
     pub(crate) is_paused: bool,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
+    /// What was kept to go back to.
+    pub(crate) snapshots: Snapshots,
+    /// What it was when it started.
+    pub(crate) origin: Option<Box<Origin>>,
+    /// When it is back, if it was restarted.
+    pub(crate) outage: Option<Outage>,
     /// How many commands waited when it was last asked.
     parked: usize,
 }
@@ -71,6 +85,9 @@ impl Double {
             readers: ReadersByClient::default(),
             is_paused: false,
             watches: Watches::default(),
+            snapshots: Snapshots::default(),
+            origin: None,
+            outage: None,
             parked: 0,
         }
     }
@@ -112,9 +129,14 @@ impl Double {
 }
 
 impl State {
-    /// When a fault next lets something go.
-    pub(crate) fn next_release(&self) -> Option<Instant> {
-        self.double.as_ref()?.held.next_deadline()
+    /// When a fault next lets something go, or a restart is further.
+    pub(crate) fn next_release(&self, now: Instant) -> Option<Instant> {
+        let double = self.double.as_ref()?;
+        let outage = double.outage.and_then(|outage| outage.next_deadline(now));
+        [double.held.next_deadline(), outage]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Stops the whole server, or lets it go on.

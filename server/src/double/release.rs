@@ -94,9 +94,10 @@ impl State {
     }
 
     /// Sends a client the reply that it waited for, and lets it go on.
-    fn say(&mut self, id: ClientId, bytes: &[u8]) {
+    pub(super) fn say(&mut self, id: ClientId, bytes: &[u8]) {
         let client = self.clients.at(id);
         client.gated = false;
+        client.argument_bytes = 0;
         client.out.extend_from_slice(bytes);
         let has_backlog = !client.backlog.is_empty();
         self.touch(id);

@@ -16,6 +16,7 @@ use crate::spec::Acl;
 use crate::spec::Spec;
 
 /// The faults in the order in which they were put in, which is that in which they are looked at.
+#[derive(Clone)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
     /// For those that strike by chance.

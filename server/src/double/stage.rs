@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 use std::sync::Weak;
 
 use parking_lot::Mutex;
-use tailrace_storage::UnixMillis;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -55,26 +54,28 @@ struct Cast {
 impl Stage {
     /// A stage whose clock goes like this at first, by a base that shows the host's time or another one.
     pub(crate) fn new(clock: StartClock, base: Arc<dyn Clock>, seed: u64, seat: Seat) -> Arc<Self> {
-        let clock_of_test = TestClock::on(base);
-        let mut jobs = Jobs::default();
-        match clock {
-            StartClock::Real => {}
-            StartClock::Frozen(at) => clock_of_test.freeze(at.map(UnixMillis)),
-            StartClock::Auto(clients) => {
-                clock_of_test.freeze(None);
-                jobs.auto = Some(clients);
-            }
-        }
-        Arc::new(Self {
-            clock: Arc::new(clock_of_test),
+        let stage = Self {
+            clock: Arc::new(TestClock::on(base)),
             rules: Mutex::new(Rules::new(seed)),
             calls: Mutex::default(),
-            jobs: Mutex::new(jobs),
+            jobs: Mutex::default(),
             bell: Notify::new(),
             changed: Notify::new(),
             seat,
             cast: OnceLock::new(),
-        })
+        };
+        stage.begin_clock(clock);
+        Arc::new(stage)
+    }
+
+    /// Lets the clock go as at the start.
+    pub(crate) fn begin_clock(&self, clock: StartClock) {
+        self.clock.begin(clock);
+        self.jobs.lock().auto = match clock {
+            StartClock::Auto(clients) => Some(clients),
+            StartClock::Real | StartClock::Frozen(_) => None,
+        };
+        self.bell.notify_one();
     }
 
     /// Puts in the faults of a file, if one is named.

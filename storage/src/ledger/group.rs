@@ -11,7 +11,7 @@ use crate::id::StreamId;
 use crate::pending::PendingFilter;
 
 /// The ledger of a group, over all its lives.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GroupLedger {
     /// Whether there is such a group now.
     is_alive: bool,
@@ -36,7 +36,7 @@ pub struct GroupLedger {
 }
 
 /// What one consumer did.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ConsumerLedger {
     /// Its name.
     pub name: Box<[u8]>,

@@ -9,7 +9,7 @@ use crate::id::StreamId;
 use crate::stream::Stream;
 
 /// The ledger of what lies, or lay, under a key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct StreamLedger {
     /// Which life of a stream this is; none if there is none under the key.
     life: Option<u64>,

@@ -44,6 +44,28 @@ impl Store {
         self.changes.set_ledger(Some(ledger));
     }
 
+    /// Puts another ledger into the place of the one there is; without another, what there is begins anew with the
+    /// streams that are there now.
+    pub(super) fn replace_ledger(&mut self, ledger: Option<Box<Ledger>>) {
+        let own = self.changes.take_ledger();
+        let ledger = ledger.or_else(|| {
+            let mut ledger = own?.anew();
+            for db in 0..self.databases() {
+                for (key, value) in self.keys(db) {
+                    if let (Value::Stream(stream), true) = (value, ledger.is_for(db, key)) {
+                        ledger.include(db, key, Some(stream));
+                    }
+                }
+            }
+            Some(Box::new(ledger))
+        });
+        self.changes.set_ledger(ledger);
+        let now = self.now;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.set_now(now);
+        }
+    }
+
     /// Ends the ledger and forgets it.
     pub fn stop_ledger(&mut self) {
         self.changes.set_ledger(None);

@@ -16,7 +16,7 @@ pub struct NoSuchKey;
 #[derive(Debug)]
 #[must_use = "dropping it takes time proportional to the keys"]
 pub struct Flushed {
-    keyspaces: Vec<Keyspace>,
+    pub(super) keyspaces: Vec<Keyspace>,
 }
 
 impl Flushed {

@@ -18,11 +18,11 @@ use super::FLAGS;
 use super::double;
 use super::fail;
 use super::help;
+use super::syntax;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::clock::Clock;
-use crate::config::WALL_MAX_MS;
 use crate::double::clock::Pace;
 use crate::double::jobs;
 use crate::double::jobs::Task;
@@ -197,16 +197,11 @@ fn mode(pace: Pace, auto: Option<usize>, tick: Millis) -> String {
 }
 
 fn millis(args: &mut Args<'_>) -> Result<Millis, CommandError> {
-    count(args).map(Millis)
+    syntax::time(args)
 }
 
 fn count(args: &mut Args<'_>) -> Result<u64, CommandError> {
-    let number = args.integer()?;
-    // Enough for any date, and never beyond what the clocks can show.
-    match u64::try_from(number) {
-        Ok(number) if number <= WALL_MAX_MS => Ok(number),
-        _ => Err(fail(format!("{number} is not within 0 and {WALL_MAX_MS}"))),
-    }
+    syntax::time(args).map(|Millis(number)| number)
 }
 
 fn factor(text: &[u8]) -> Result<f64, CommandError> {

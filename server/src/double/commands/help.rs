@@ -6,10 +6,14 @@ use super::FLAGS;
 use super::calls;
 use super::clock;
 use super::fault;
+use super::fixture;
 use super::kill;
 use super::ledger;
 use super::pause;
+use super::reset;
+use super::snapshot;
 use super::space;
+use super::state;
 use super::wait;
 use crate::args::Args;
 use crate::call::Call;
@@ -39,6 +43,10 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             wait::HELP,
             ledger::HELP,
             calls::HELP,
+            snapshot::HELP,
+            state::HELP,
+            fixture::HELP,
+            reset::HELP,
             space::HELP,
         ]
         .concat(),

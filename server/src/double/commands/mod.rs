@@ -8,11 +8,15 @@
 mod calls;
 mod clock;
 pub(crate) mod fault;
+mod fixture;
 mod help;
 mod kill;
 mod ledger;
 mod pause;
+mod reset;
+mod snapshot;
 mod space;
+mod state;
 mod syntax;
 mod wait;
 
@@ -42,12 +46,18 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &wait::ASSERT,
             &calls::SPEC,
             &clock::SPEC,
+            &state::DIFF,
             &fault::SPEC,
+            &fixture::SPEC,
             &help::SPEC,
             &kill::SPEC,
             &ledger::SPEC,
             &pause::PAUSE,
             &fault::RELEASE,
+            &reset::SPEC,
+            &reset::RESTART,
+            &snapshot::SPEC,
+            &state::SPEC,
             &pause::RESUME,
             &space::SPEC,
             &wait::SPEC,
@@ -105,6 +115,14 @@ fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
         .double
         .as_mut()
         .expect("the command is known to a double only")
+}
+
+/// Refuses what would see or change data amid a script that is over its time.
+fn refuse_amid_script(call: &Call<'_>) -> Result<(), CommandError> {
+    match call.state.scripts.is_busy() {
+        true => Err(fail("a script is over its time; SCRIPT KILL ends it")),
+        false => Ok(()),
+    }
 }
 
 /// An error with words of its own.

@@ -5,6 +5,7 @@ use tailrace_storage::Millis;
 use super::fail;
 use crate::args::Args;
 use crate::args::is_word;
+use crate::config::WALL_MAX_MS;
 use crate::double::pushes::KINDS;
 use crate::double::rules::Action;
 use crate::double::rules::CommandFilter;
@@ -187,6 +188,15 @@ fn probability(args: &mut Args<'_>) -> Result<f64, CommandError> {
 pub(super) fn number(args: &mut Args<'_>) -> Result<u64, CommandError> {
     let number = args.integer()?;
     u64::try_from(number).map_err(|_| fail(format!("{number} is negative")))
+}
+
+/// A length of time in milliseconds that no clock overflows by.
+pub(super) fn time(args: &mut Args<'_>) -> Result<Millis, CommandError> {
+    let number = args.integer()?;
+    match u64::try_from(number) {
+        Ok(number) if number <= WALL_MAX_MS => Ok(Millis(number)),
+        _ => Err(fail(format!("{number} is not within 0 and {WALL_MAX_MS}"))),
+    }
 }
 
 fn size(args: &mut Args<'_>) -> Result<usize, CommandError> {
