@@ -121,7 +121,6 @@ impl Engine {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
             state.begin(now);
             let result = act(state, now);
@@ -133,7 +132,7 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        self.release(guard, None, sending, now, deadline);
+        self.release(guard, None, sending, now);
         result
     }
 
@@ -255,15 +254,8 @@ impl Engine {
     }
 
     /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
-    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
-    fn release(
-        &self,
-        mut guard: Locked<'_>,
-        caller: Option<ClientId>,
-        sending: Sending,
-        now: Now,
-        deadline: Option<Instant>,
-    ) {
+    /// those who wait for the end of a turn, for a deadline sooner than the ones they know, or for the end.
+    fn release(&self, mut guard: Locked<'_>, caller: Option<ClientId>, sending: Sending, now: Now) {
         if guard.double.is_some() {
             guard.check_watches(now);
             self.run_resumed(&mut guard, now);
@@ -279,7 +271,8 @@ impl Engine {
             Sending::AtOnce => guard.hand_over_all(now, &mut links),
         }
         let wants_telling = guard.outbox.wants_telling();
-        let next = guard.next_deadline(now);
+        let deadlines = guard.deadlines();
+        let known = std::mem::replace(&mut guard.told_deadlines, deadlines);
         let is_ending = guard.is_ending;
         let cluster = guard.cluster.as_mut();
         let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
@@ -292,7 +285,7 @@ impl Engine {
             self.has_output.notify_one();
         }
         links.iter().for_each(|link| link.flush());
-        if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
+        if deadlines.come_before(known) {
             self.earlier_deadline.notify_one();
         }
         if is_ending {

@@ -15,6 +15,7 @@ mod command_table;
 pub mod commands;
 pub mod config;
 mod connection;
+mod deadlines;
 mod dispatch;
 mod double;
 mod engine;

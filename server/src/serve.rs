@@ -179,7 +179,9 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
         && parked.command.counts_when_over()
     {
         let now = state.clock.now();
+        let counted = state.begin_late_slot_cost(&parked);
         count(state, &parked, now, now.mono, 0);
+        state.slot_stats.current = counted;
     }
     forget(state, waiter);
 }
@@ -283,7 +285,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let began = state.clock.mono();
-    state.begin_late_slot_cost(&parked);
+    let counted = state.begin_late_slot_cost(&parked);
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
@@ -336,6 +338,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    state.slot_stats.current = counted;
     // Whoever is attempted next hears of it before a reply.
     if state.store.has_changes() {
         state.publish_events();

@@ -14,7 +14,6 @@ use tailrace_storage::Instant;
 use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
-use tailrace_storage::UnixMillis;
 use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
@@ -28,6 +27,8 @@ use crate::cluster::SlotStats;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
+use crate::deadlines::Deadlines;
+use crate::deadlines::sooner;
 use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
@@ -106,6 +107,8 @@ pub struct State {
     pub(crate) shown: Vec<u8>,
     /// Whose `out` is to be handed to their links, and when.
     pub(crate) outbox: Outbox,
+    /// What the timer knows to be due next, or is about to be told.
+    pub(crate) told_deadlines: Deadlines,
     /// When idle clients, and those that do not read, are to be looked at.
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
@@ -196,6 +199,7 @@ impl State {
             deferred: Vec::new(),
             shown: Vec::new(),
             outbox: Outbox::default(),
+            told_deadlines: Deadlines::default(),
             upkeep_at: None,
             changes: Vec::new(),
             published: 0,
@@ -339,28 +343,28 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
+        self.deadlines().earliest(now)
+    }
+
+    /// What is due next by each clock.
+    pub(crate) fn deadlines(&self) -> Deadlines {
         if self.is_paused() {
-            return None;
+            return Deadlines::default();
         }
         let next_expiry = match self.is_active_expiry_off {
             true => None,
             false => self.store.next_expiry(),
         };
-        let by_wall = |at: UnixMillis| {
-            let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
-            Instant(now.mono.0.saturating_add(micros))
-        };
-        [
-            next_expiry.map(by_wall),
-            self.store.next_packing().map(by_wall),
+        let monos = [
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
-            self.next_release(now.mono),
+            self.next_release(),
             self.upkeep_at,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        ];
+        Deadlines {
+            wall: sooner(next_expiry, self.store.next_packing()),
+            mono: monos.into_iter().fold(None, sooner),
+        }
     }
 }

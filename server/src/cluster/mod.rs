@@ -43,5 +43,6 @@ pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::membership::Membership;
 pub(crate) use self::slot_migrations::SlotMigration;
 pub(crate) use self::slot_migrations::SlotMigrations;
+pub(crate) use self::slot_stats::Counted;
 pub(crate) use self::slot_stats::SlotCost;
 pub(crate) use self::slot_stats::SlotStats;

@@ -24,9 +24,16 @@ pub(crate) struct SlotStats {
     is_on: bool,
     /// One for each slot; none as long as nothing was counted.
     slots: Vec<SlotCost>,
-    /// The slot of the command that runs.
-    pub(crate) current: Option<u16>,
-    /// The command that runs waited in vain: its bytes do not count.
+    /// What runs now.
+    pub(crate) current: Counted,
+}
+
+/// What a command counts for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Its slot.
+    slot: Option<u16>,
+    /// It waited in vain: its bytes do not count.
     is_in_vain: bool,
 }
 
@@ -36,6 +43,15 @@ pub(crate) struct SlotCost {
     pub(crate) micros: u64,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
+}
+
+impl Counted {
+    fn of(slot: Option<u16>) -> Self {
+        Self {
+            slot,
+            is_in_vain: false,
+        }
+    }
 }
 
 impl SlotStats {
@@ -69,13 +85,13 @@ impl SlotStats {
     #[inline]
     pub(crate) fn on_time(&mut self, micros: u64) {
         if self.is_on {
-            self.add(self.current, |cost| cost.micros += micros);
+            self.add(self.current.slot, |cost| cost.micros += micros);
         }
     }
 
     /// The wait of the command that runs was in vain.
     pub(crate) fn on_wait_in_vain(&mut self) {
-        self.is_in_vain = true;
+        self.current.is_in_vain = true;
     }
 
     fn add(&mut self, slot: Option<u16>, add: impl FnOnce(&mut SlotCost)) {
@@ -98,35 +114,40 @@ impl State {
         }
         let spec = self.clients.at(id).last_command;
         let spec = spec.filter(|spec| spec.fits(request.len()));
-        self.slot_stats.current = spec.and_then(|spec| self.only_slot_of(id, spec, request));
-        self.slot_stats.is_in_vain = false;
+        let slot = spec.and_then(|spec| self.only_slot_of(id, spec, request));
+        self.slot_stats.current = Counted::of(slot);
     }
 
-    /// A command that waited is attempted.
-    pub(crate) fn begin_late_slot_cost(&mut self, parked: &Parked) {
+    /// A command that waited is attempted, perhaps while another one runs. Gives what is to count again after it.
+    pub(crate) fn begin_late_slot_cost(&mut self, parked: &Parked) -> Counted {
+        let outer = self.slot_stats.current;
         if self.slot_stats.is_on {
             let request = parked.request.as_request();
-            self.slot_stats.current = self.only_slot_of(parked.client, parked.spec, request);
-            self.slot_stats.is_in_vain = false;
+            let slot = self.only_slot_of(parked.client, parked.spec, request);
+            self.slot_stats.current = Counted::of(slot);
         }
+        outer
     }
 
     /// A client's command was executed, queued or refused, which it had sent in so many bytes.
     pub(crate) fn count_slot_input(&mut self, spec: Option<&'static Spec>, bytes: usize) {
         let stats = &mut self.slot_stats;
-        if !stats.is_on || stats.is_in_vain {
+        if !stats.is_on || stats.current.is_in_vain {
             return;
         }
         let begins_with_multi = spec.is_some_and(|spec| spec.flags.has(Flags::RUNS_QUEUE));
         let bytes = bytes + if begins_with_multi { MULTI_BYTES } else { 0 };
-        stats.add(stats.current, |cost| cost.bytes_in += bytes as u64);
+        stats.add(stats.current.slot, |cost| cost.bytes_in += bytes as u64);
     }
 
     /// A command was executed, and replied so many bytes, if its client hears them.
     pub(crate) fn count_slot_output(&mut self, id: ClientId, bytes: usize) {
         let stats = &mut self.slot_stats;
-        if stats.is_on && !stats.is_in_vain && self.clients.at(id).reply_mode == ReplyMode::On {
-            stats.add(stats.current, |cost| cost.bytes_out += bytes as u64);
+        if stats.is_on
+            && !stats.current.is_in_vain
+            && self.clients.at(id).reply_mode == ReplyMode::On
+        {
+            stats.add(stats.current.slot, |cost| cost.bytes_out += bytes as u64);
         }
     }
 
@@ -142,7 +163,7 @@ impl State {
     /// A script is about to call something. If it may use keys of several slots, it counts for none from now on.
     pub(crate) fn begin_slot_call(&mut self) {
         if self.is_script_free() {
-            self.slot_stats.current = None;
+            self.slot_stats.current = Counted::default();
         }
     }
 
@@ -158,7 +179,7 @@ impl State {
             return;
         }
         let slot = self.only_slot_of(id, spec, request);
-        self.slot_stats.current = slot.filter(|_| !self.is_script_free());
+        self.slot_stats.current = Counted::of(slot.filter(|_| !self.is_script_free()));
         let add = |cost: &mut SlotCost| cost.bytes_out += reply_bytes as u64;
         self.slot_stats.add(slot, add);
     }

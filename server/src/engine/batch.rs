@@ -63,7 +63,6 @@ impl Engine {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let mut replies = Replies::default();
         let executed = std::panic::catch_unwind(AssertUnwindSafe(|| {
             self.execute_locked(state, id, input, batch, received, now, &mut replies)
@@ -75,7 +74,7 @@ impl Engine {
                 state.on_fault(id)
             }
         };
-        self.release(guard, Some(id), Sending::AtTurnEnd, now, deadline);
+        self.release(guard, Some(id), Sending::AtTurnEnd, now);
         executed
     }
 

@@ -28,6 +28,7 @@ use super::values::Reader;
 use super::values::counted;
 use crate::call::Call;
 use crate::client::ClientId;
+use crate::cluster::Counted;
 use crate::dispatch;
 use crate::spec::Flags;
 use crate::state::State;
@@ -68,7 +69,7 @@ struct Turn {
     shown: Vec<u8>,
     request_bytes: usize,
     reply_start: Mark,
-    slot: Option<u16>,
+    counted: Counted,
 }
 
 impl Turn {
@@ -79,7 +80,7 @@ impl Turn {
         std::mem::swap(&mut self.shown, &mut state.shown);
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
-        std::mem::swap(&mut self.slot, &mut state.slot_stats.current);
+        std::mem::swap(&mut self.counted, &mut state.slot_stats.current);
     }
 }
 
