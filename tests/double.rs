@@ -10,6 +10,7 @@ mod fixtures;
 mod ledger;
 mod nodes;
 mod off;
+mod pushes;
 mod resets;
 mod snapshots;
 mod spaces;

@@ -1,7 +1,7 @@
 // Waiting for something, and insisting on it.
 
 import { Caller } from "./caller";
-import { ReplyError } from "./resp";
+import { ReplyError, toRecord } from "./resp";
 import { countWords, filterWords, queryWords, type CallQuery, type Count } from "./words";
 
 /** How long a test waits, in milliseconds of the host. */
@@ -59,7 +59,12 @@ export class Conditions extends Caller {
     await this.wait(["PENDING", stream, group, ...countWords(count)], patience);
   }
 
-  async waitLength(stream: string, count: Count, patience?: Patience): Promise<void> {
+  /** Waits until a group has so many entries left to read. */
+  async waitLag(stream: string, group: string, count: Count, patience?: Patience): Promise<void> {
+    await this.wait(["LAG", stream, group, ...countWords(count)], patience);
+  }
+
+  async waitLen(stream: string, count: Count, patience?: Patience): Promise<void> {
     await this.wait(["LEN", stream, ...countWords(count)], patience);
   }
 
@@ -83,6 +88,11 @@ export class Conditions extends Caller {
     await this.wait(["SUBSCRIBED", channel, ...countWords(count)], patience);
   }
 
+  /** Waits until nothing is held: by faults, by a pause, or for its turn. */
+  async waitIdle(patience?: Patience): Promise<void> {
+    await this.wait(["IDLE"], patience);
+  }
+
   async assertBlocked(count: Count, readers: Readers = {}): Promise<void> {
     await this.assert("BLOCKED", ...countWords(count), ...filterWords(readers));
   }
@@ -95,7 +105,7 @@ export class Conditions extends Caller {
     await this.assert("PENDING", stream, group, ...countWords(count));
   }
 
-  async assertLength(stream: string, count: Count): Promise<void> {
+  async assertLen(stream: string, count: Count): Promise<void> {
     await this.assert("LEN", stream, ...countWords(count));
   }
 
@@ -133,6 +143,13 @@ export class Conditions extends Caller {
   /** Begins, anew, to note what becomes of the entries of all streams or of one. */
   async startLedger(stream?: string): Promise<void> {
     await this.td("LEDGER", "ON", ...(stream === undefined ? [] : [stream]));
+  }
+
+  /** What became of the entries of a group, in sums. */
+  async ledger(stream: string, group: string): Promise<Record<string, unknown>> {
+    const sums = toRecord(await this.td("LEDGER", stream, group));
+    const consumers = Object.entries(toRecord(sums.consumers)).map(([name, told]) => [name, toRecord(told)]);
+    return { ...sums, consumers: Object.fromEntries(consumers) };
   }
 
   /** Notes that the work of entries is done. */

@@ -82,8 +82,8 @@ export class TestDouble extends Conditions {
   }
 
   /** Moves the clock to where something is due, so many times. */
-  async advanceToNext(deadlines = 1): Promise<number> {
-    return this.#clock("NEXT", deadlines);
+  async nextDeadline(count = 1): Promise<number> {
+    return this.#clock("NEXT", count);
   }
 
   /** Moves the clock from deadline to deadline, each time once so many clients wait again. */

@@ -31,7 +31,7 @@ spaced("the clock stands, moves and goes on", async (td) => {
   await td.call("SET", "k", "v", "PX", 100);
   const { mode, now, next, blocked } = await td.clock();
   assert.deepEqual([mode, now, next, blocked], ["frozen", 4 * MINUTE, 4 * MINUTE + 101, 0]);
-  assert.equal(await td.advanceToNext(), 4 * MINUTE + 101);
+  assert.equal(await td.nextDeadline(), 4 * MINUTE + 101);
   assert.equal(await td.run(10), 4 * MINUTE + 111);
   await td.auto(2);
   assert.equal((await td.clock()).mode, "auto");
@@ -90,7 +90,7 @@ spaced("waits and assertions hold, or say what is the case", async (td) => {
   await td.waitBlocked(1, { key: "s", group: "g", consumer: "c" });
   await td.assertBlocked(">= 1", { group: "g" });
   const arrived = Promise.all([
-    td.waitLength("s", 1),
+    td.waitLen("s", 1),
     td.waitEntry("s", "f", "v"),
     td.waitPending("s", "g", ">= 1"),
     td.waitCalls("XREADGROUP", 1, { consumer: "c" }),
@@ -100,19 +100,21 @@ spaced("waits and assertions hold, or say what is the case", async (td) => {
   await arrived;
   await waiting;
   await td.assertPending("s", "g", 1);
-  await td.assertLength("s", "< 2");
+  await td.assertLen("s", "< 2");
   const refused = { name: "TailraceAssertionError", message: "s g is not drained: 0 to read, 1 pending, 1 of them with c" };
   await assert.rejects(td.assertDrained("s", "g"), refused);
   await assert.rejects(td.waitDrained("s", "g", { timeout: 1 }), TailraceAssertionError);
   await td.call("XACK", "s", "g", id);
   await td.waitDrained("s", "g");
+  await td.waitLag("s", "g", 0);
+  await td.waitIdle();
 });
 
 spaced("errors are thrown where the test asked", async (td) => {
   const error = await td.call("INCR").catch((thrown) => thrown);
   assert.ok(error instanceof ReplyError);
   assert.match(error.stack, /verbs\.test\.mjs/);
-  const failed = await td.assertLength("s", 1).catch((thrown) => thrown);
+  const failed = await td.assertLen("s", 1).catch((thrown) => thrown);
   assert.match(failed.stack, /verbs\.test\.mjs/);
 });
 
@@ -130,6 +132,8 @@ spaced("the ledger of a space is kept from the start", async (td) => {
   await td.assertNoLeak("s", "g");
   await td.assertNoLoss("s", "g");
   await assert.rejects(td.assertAtLeastOnce("s", "g", { worked: true }), TailraceAssertionError);
+  const { acked, consumers } = await td.ledger("s", "g");
+  assert.deepEqual([acked, consumers.c], [1, { deliveries: 1, acks: 1, pending: 0 }]);
   await td.startLedger("s");
   await td.worked("s", "g", id);
 });
@@ -153,7 +157,7 @@ spaced("nothing is executed while the server is stopped", async (td) => {
   await other.call("PING");
   await td.pause();
   const added = other.call("XADD", "s", "1-1", "f", "v");
-  await assert.rejects(td.waitLength("s", 1, { timeout: 50 }), TailraceAssertionError);
+  await assert.rejects(td.waitLen("s", 1, { timeout: 50 }), TailraceAssertionError);
   await td.resume();
   assert.equal(await added, "1-1");
 });
@@ -187,8 +191,8 @@ async function carry(send) {
   assert.equal((await td.clock()).mode, "frozen");
   await td.call("DEL", "s");
   await td.call("XADD", "s", "*", "f", "v");
-  await assert.rejects(td.assertLength("s", 0), TailraceAssertionError);
-  await td.waitLength("s", ">= 1");
+  await assert.rejects(td.assertLen("s", 0), TailraceAssertionError);
+  await td.waitLen("s", ">= 1");
   assert.match(await td.report(), /clock +frozen, at 60000 .*XADD s \* f v/s);
 }
 

@@ -64,7 +64,9 @@ pub(crate) fn execute(
     state.caller = Some(id);
     state.request_bytes = request_bytes;
     let admitted = admit(state, id, request);
-    state.begin_slot_cost(id, request);
+    if state.slot_stats.is_on() {
+        state.begin_slot_cost(id, request);
+    }
     let client = state.clients.at(id);
     if !client.out.is_empty() {
         // What it has to forget before its command runs.
@@ -113,7 +115,7 @@ pub(crate) fn execute(
         }
     };
     state.caller = None;
-    if step == Step::Done {
+    if step == Step::Done && state.slot_stats.is_on() {
         state.count_slot_input(ran, request_bytes);
     }
     match step {
@@ -252,7 +254,9 @@ pub(crate) fn run(
         };
         state.touched_bytes =
             bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes_of(db));
-        state.count_slot_output(id, bytes.reply);
+        if state.slot_stats.is_on() {
+            state.count_slot_output(id, bytes.reply);
+        }
         state.log_if_large(id, spec, request, now, bytes);
     }
     if !state.monitors.is_empty() {

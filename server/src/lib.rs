@@ -63,6 +63,7 @@ pub use cluster::Cluster;
 pub use command_table::CommandTable;
 pub use commands::COMMANDS;
 pub use config::Config;
+pub use double::strict::Unsupported;
 pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;

@@ -487,6 +487,13 @@ pub enum StartError {
     Runtime(io::Error),
     /// The cluster cannot be what the configuration asks for.
     Topology(TopologyError),
+    /// The faults of a test double cannot be read.
+    Faults {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// What the server is to start with cannot be made.
     Fixture(String),
     /// The server beside which it was to start is ending.
@@ -507,6 +514,9 @@ impl fmt::Display for StartError {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
             Self::Topology(error) => write!(f, "{error}"),
+            Self::Faults { path, reason } => {
+                write!(f, "cannot take the faults of {path}: {reason}")
+            }
             Self::Fixture(error) => f.write_str(error),
             Self::Ending => f.write_str("the server is ending"),
             Self::Listen { address, source } => {
@@ -535,6 +545,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
+            Self::Faults { .. } => None,
             Self::Fixture(_) => None,
             Self::Ending => None,
         }

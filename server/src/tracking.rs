@@ -369,7 +369,7 @@ impl State {
             return;
         };
         let Some(number) = tracking.redirect else {
-            if client.version == Version::Resp3 {
+            if client.version == Version::Resp3 && !self.is_lost(id, keys) {
                 self.push(id, |reply| write_push(reply, keys));
             }
             return;
@@ -379,6 +379,9 @@ impl State {
             return self.on_broken_redirect(id, number);
         };
         let (to, version, listens) = (to.id, to.version, to.is_subscriber());
+        if self.is_lost(to, keys) {
+            return;
+        }
         if version == Version::Resp3 {
             self.push(to, |reply| write_push(reply, keys));
         } else if listens {
@@ -389,6 +392,10 @@ impl State {
                 reply.raw(keys);
             });
         }
+    }
+
+    fn is_lost(&mut self, to: ClientId, keys: &[u8]) -> bool {
+        self.double.is_some() && self.loses_invalidation(to, keys)
     }
 
     /// The client that was to hear in the place of `id` is gone.

@@ -160,7 +160,10 @@ impl Ledger {
             Event::MovedAway => Removal::KeyMovedAway,
             _ => return,
         };
-        let mark = self.mark;
+        let mut mark = self.mark;
+        if matches!(removal, Removal::KeyExpired | Removal::KeyMovedAway) {
+            mark.client = 0;
+        }
         if let Some(stream) = self.streams[db].get_mut(key) {
             stream.on_gone(removal, mark);
             if stream.is_over() {
@@ -242,11 +245,16 @@ impl Ledger {
     ) {
         if let Some(stream) = self.streams[db].get_mut(key) {
             act(stream, self.mark);
-            self.since_look += entries;
-            if self.since_look >= LOOK_EVERY {
-                self.since_look = 0;
-                self.make_room();
-            }
+            self.on_kept(entries);
+        }
+    }
+
+    /// Something was noted, about so many entries.
+    fn on_kept(&mut self, entries: usize) {
+        self.since_look += entries.max(1);
+        if self.since_look >= LOOK_EVERY {
+            self.since_look = 0;
+            self.make_room();
         }
     }
 
@@ -256,7 +264,7 @@ impl Ledger {
             self.lives += 1;
             let own = self.streams[db].entry(key.into()).or_default();
             own.on_found(self.lives, stream, mark);
-            self.make_room();
+            self.on_kept(usize::try_from(stream.len()).unwrap_or(usize::MAX));
         }
     }
 

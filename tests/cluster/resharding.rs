@@ -80,7 +80,7 @@ async fn live(seed: u64, moves: usize, failovers: usize) -> World {
     let mut producer = Roaming::new(&cluster);
     let mut consumers: Vec<Roaming<'_>> = (0..CONSUMERS).map(|_| Roaming::new(&cluster)).collect();
     for stream in TAGS.iter().flat_map(|tag| streams(tag)) {
-        let create = ["XGROUP", "CREATE", &stream, "g", "0", "MKSTREAM"];
+        let create = format!("XGROUP CREATE {stream} g 0 MKSTREAM");
         let made = producer.call(&stream, &create).await;
         assert_eq!(made.to_string(), "OK");
     }
@@ -141,8 +141,7 @@ async fn advance(cluster: &Cluster, mut moving: Move) -> Option<Move> {
     let Move { slot, from, to, .. } = moving;
     let (source, target) = (Node::primary(cluster, from), Node::primary(cluster, to));
     let (mut at_source, mut at_target) = (source.caller(cluster), target.caller(cluster));
-    let slot = slot.to_string();
-    let set = |what, id| ["CLUSTER", "SETSLOT", &slot, what, id];
+    let set = |what: &str, id: &str| format!("CLUSTER SETSLOT {slot} {what} {id}");
     moving.step = match moving.step {
         Step::Import => {
             confirm(&mut at_target, &set("IMPORTING", &source.id)).await;
@@ -153,24 +152,15 @@ async fn advance(cluster: &Cluster, mut moving: Move) -> Option<Move> {
             Step::Key
         }
         Step::Key => {
-            let list = ["CLUSTER", "GETKEYSINSLOT", &slot, "1"];
+            let list = format!("CLUSTER GETKEYSINSLOT {slot} 1");
             let Value::Array(keys) = patiently(&mut at_source, &list).await else {
                 panic!("keys are an array");
             };
             match keys.first() {
                 Some(key) => {
                     let key = String::from_utf8_lossy(key.text()).into_owned();
-                    let port = target.port.to_string();
-                    let migrate = [
-                        "MIGRATE",
-                        "127.0.0.1",
-                        &port,
-                        "",
-                        "0",
-                        "20000",
-                        "KEYS",
-                        &key,
-                    ];
+                    let port = target.port;
+                    let migrate = format!("MIGRATE 127.0.0.1 {port} {key} 0 20000");
                     confirm(&mut at_source, &migrate).await;
                     Step::Key
                 }
@@ -189,9 +179,9 @@ async fn advance(cluster: &Cluster, mut moving: Move) -> Option<Move> {
 }
 
 /// Says something that has to be answered with `OK`.
-async fn confirm(caller: &mut Caller, words: &[&str]) {
-    let reply = patiently(caller, words).await;
-    assert_eq!(reply.to_string(), "OK", "{words:?}");
+async fn confirm(caller: &mut Caller, line: &str) {
+    let reply = patiently(caller, line).await;
+    assert_eq!(reply.to_string(), "OK", "{line}");
 }
 
 /// Lets the replica of a shard ask to be its primary.
@@ -199,7 +189,7 @@ async fn fail_over(cluster: &Cluster, shard: usize) {
     let primary = Node::primary(cluster, shard).index;
     let replica = cluster.view().unwrap().replicas_of(primary).next();
     let mut caller = Caller::connect_to(cluster, replica.unwrap());
-    confirm(&mut caller, &["CLUSTER", "FAILOVER"]).await;
+    confirm(&mut caller, "CLUSTER FAILOVER").await;
     assert_eq!(Node::primary(cluster, shard).index, replica.unwrap());
 }
 
@@ -232,7 +222,7 @@ async fn produce(producer: &mut Roaming<'_>, chance: &mut Chance, world: &mut Wo
     let tag = TAGS[chance.below(TAGS.len())];
     let stream = streams(tag)[chance.below(2)].clone();
     let number = world.produced.len().to_string();
-    let add = ["XADD", &stream, "*", "number", &number];
+    let add = format!("XADD {stream} * number {number}");
     let added = producer.call(&stream, &add).await;
     assert!(matches!(added, Value::Bulk(_)), "{added}");
     let id = String::from_utf8_lossy(added.text()).into_owned();
@@ -242,31 +232,16 @@ async fn produce(producer: &mut Roaming<'_>, chance: &mut Chance, world: &mut Wo
 
 /// Lets a consumer take what it waited for, or begin to wait.
 async fn consume(client: &mut Roaming<'_>, at: usize, chance: &mut Chance, world: &mut World) {
-    let name = at.to_string();
     if client.waits_for().is_none() {
         let [one, two] = streams(TAGS[chance.below(TAGS.len())]);
-        let words = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            &name,
-            "COUNT",
-            "3",
-            "BLOCK",
-            "0",
-            "STREAMS",
-            &one,
-            &two,
-            ">",
-            ">",
-        ];
-        client.begin(&one, &words);
+        let read = format!("XREADGROUP GROUP g {at} COUNT 3 BLOCK 0 STREAMS {one} {two} > >");
+        client.begin(&one, &read);
         return settle().await;
     }
     for (stream, id) in take(client, at, world).await {
         // One in four ends before it acknowledges.
         if chance.below(4) > 0 {
-            let settled = client.call(&stream, &["XACK", &stream, "g", &id]).await;
+            let settled = client.call(&stream, &format!("XACK {stream} g {id}")).await;
             assert_eq!(settled.to_string(), "1");
             assert!(world.pending.remove(&(at, stream, id)));
         }
@@ -321,11 +296,13 @@ async fn finish(producer: &mut Roaming<'_>, consumers: &mut [Roaming<'_>], world
     }
     let (mut there, mut pending) = (BTreeMap::new(), BTreeSet::new());
     for stream in TAGS.iter().flat_map(|tag| streams(tag)) {
-        let range = producer.call(&stream, &["XRANGE", &stream, "-", "+"]).await;
+        let range = producer
+            .call(&stream, &format!("XRANGE {stream} - +"))
+            .await;
         for (id, number) in entries(&range) {
             there.insert((stream.clone(), id), number);
         }
-        let list = ["XPENDING", &stream, "g", "-", "+", "100000"];
+        let list = format!("XPENDING {stream} g - + 100000");
         let Value::Array(list) = producer.call(&stream, &list).await else {
             panic!("what is pending is an array");
         };
@@ -357,37 +334,18 @@ async fn take_the_rest(
     world: &mut World,
 ) {
     for stream in TAGS.iter().flat_map(|tag| streams(tag)) {
-        let claim = [
-            "XAUTOCLAIM",
-            &stream,
-            "g",
-            "last",
-            "0",
-            "0",
-            "COUNT",
-            "100000",
-        ];
+        let claim = format!("XAUTOCLAIM {stream} g last 0 0 COUNT 100000");
         let claimed = entries(&client.call(&stream, &claim).await);
         let was_pending = pending.iter().filter(|(_, of, _)| *of == stream);
         assert_eq!(claimed.len(), was_pending.count());
-        let read = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            "last",
-            "COUNT",
-            "100000",
-            "STREAMS",
-            &stream,
-            ">",
-        ];
+        let read = format!("XREADGROUP GROUP g last COUNT 100000 STREAMS {stream} >");
         let rest = entries(&client.call(&stream, &read).await);
         for (id, _) in rest.iter().chain(&claimed) {
             world.delivered.insert((stream.clone(), id.clone()));
-            let settled = client.call(&stream, &["XACK", &stream, "g", id]).await;
+            let settled = client.call(&stream, &format!("XACK {stream} g {id}")).await;
             assert_eq!(settled.to_string(), "1");
         }
-        let pending = client.call(&stream, &["XPENDING", &stream, "g"]).await;
+        let pending = client.call(&stream, &format!("XPENDING {stream} g")).await;
         assert_eq!(pending.to_string(), "[0 nil nil nil-array]");
     }
 }

@@ -64,16 +64,17 @@ impl<'a> Roaming<'a> {
     }
 
     /// Sends a request about a key to who served its slot when it last heard of that.
-    pub(super) fn begin(&mut self, key: &str, words: &[&str]) {
+    pub(super) fn begin(&mut self, key: &str, line: &str) {
         let view = self.cluster.view().unwrap();
         let slot = key_slot(key.as_bytes());
         let first = view.nodes[0].address.port;
         let port = *self.owners.entry(slot).or_insert(first);
-        self.caller(port).send(words);
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        self.caller(port).send(&words);
         self.asked = Some(Asked {
             slot,
             port,
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            words,
             is_asking: false,
             is_stalled: false,
         });
@@ -111,15 +112,15 @@ impl<'a> Roaming<'a> {
     }
 
     /// Sends a request and waits for the answer.
-    pub(super) async fn call(&mut self, key: &str, words: &[&str]) -> Value {
-        self.begin(key, words);
+    pub(super) async fn call(&mut self, key: &str, line: &str) -> Value {
+        self.begin(key, line);
         for _ in 0..100 {
             settle().await;
             if let Some(reply) = self.poll() {
                 return reply;
             }
         }
-        panic!("no reply to {words:?}");
+        panic!("no reply to {line}");
     }
 
     fn go_where_sent(&mut self, asked: &mut Asked, error: &str) -> bool {
@@ -159,8 +160,9 @@ impl<'a> Roaming<'a> {
 }
 
 /// The answer to a command that other threads have a part in, so that turns do not bound it.
-pub(super) async fn patiently(caller: &mut Caller, words: &[&str]) -> Value {
-    caller.send(words);
+pub(super) async fn patiently(caller: &mut Caller, line: &str) -> Value {
+    let words: Vec<&str> = line.split(' ').collect();
+    caller.send(&words);
     let answered = async {
         loop {
             if let Some(reply) = caller.poll() {
@@ -170,7 +172,7 @@ pub(super) async fn patiently(caller: &mut Caller, words: &[&str]) -> Value {
         }
     };
     let reply = tokio::time::timeout(PATIENCE, answered).await;
-    reply.unwrap_or_else(|_| panic!("no reply to {words:?}"))
+    reply.unwrap_or_else(|_| panic!("no reply to {line}"))
 }
 
 /// How long another thread may take on a busy machine.

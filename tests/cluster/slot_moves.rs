@@ -1,6 +1,7 @@
 //! Slots that move in the background, and what slots cost.
 
 use tailrace_server::Cluster;
+use tailrace_server::cluster::NodeIndex;
 use tailrace_tests::Caller;
 use tailrace_tests::settle;
 use tailrace_tests::start_cluster;
@@ -133,6 +134,21 @@ async fn a_migration_that_is_cancelled_goes_no_further() {
     assert!(
         shown.contains("success") && !shown.contains("cancelled"),
         "{shown}"
+    );
+    // One that has begun leaves those where they are that have moved.
+    assert_eq!(migrate(&cluster, &mut from, "9001 16383").await, "OK");
+    settle().await;
+    assert_eq!(say(&mut from, "CLUSTER CANCELSLOTMIGRATIONS").await, "OK");
+    let moved = |cluster: &Cluster| {
+        let view = cluster.view().unwrap();
+        view.slots_of(NodeIndex::new(0)) - 8_193
+    };
+    let before = moved(&cluster);
+    settle().await;
+    let after = moved(&cluster);
+    assert!(
+        (1..7_383).contains(&after) && after <= before + 1,
+        "{before}, {after}"
     );
 }
 

@@ -35,7 +35,7 @@ async fn live(seed: u64) -> Outcome {
     let mut consumers: Vec<Roaming<'_>> = (0..CONSUMERS).map(|_| Roaming::new(&cluster)).collect();
     for stream in STREAMS {
         let made = producer
-            .call(stream, &["XGROUP", "CREATE", stream, "g", "0", "MKSTREAM"])
+            .call(stream, &format!("XGROUP CREATE {stream} g 0 MKSTREAM"))
             .await;
         assert_eq!(made.to_string(), "OK");
     }
@@ -55,7 +55,7 @@ async fn live(seed: u64) -> Outcome {
             2..5 => {
                 let (stream, number) = (STREAMS[chance.below(STREAMS.len())], step.to_string());
                 let added = producer
-                    .call(stream, &["XADD", stream, "*", "number", &number])
+                    .call(stream, &format!("XADD {stream} * number {number}"))
                     .await;
                 assert!(matches!(added, Value::Bulk(_)), "{added}");
                 outcome.produced.insert(number);
@@ -84,23 +84,10 @@ fn primary(cluster: &Cluster, chance: &mut Chance) -> NodeIndex {
 
 /// Lets a consumer take what it waited for, or begin to wait.
 async fn consume(client: &mut Roaming<'_>, at: usize, chance: &mut Chance, outcome: &mut Outcome) {
-    let name = at.to_string();
     let Some(words) = client.waits_for().map(<[String]>::to_vec) else {
         let stream = STREAMS[chance.below(STREAMS.len())].to_owned();
-        let words = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            &name,
-            "COUNT",
-            "3",
-            "BLOCK",
-            "0",
-            "STREAMS",
-            &stream,
-            ">",
-        ];
-        client.begin(&stream, &words);
+        let read = format!("XREADGROUP GROUP g {at} COUNT 3 BLOCK 0 STREAMS {stream} >");
+        client.begin(&stream, &read);
         return settle().await;
     };
     settle().await;
@@ -112,7 +99,7 @@ async fn consume(client: &mut Roaming<'_>, at: usize, chance: &mut Chance, outco
         outcome.delivered.insert(number);
         // One in four ends before it acknowledges.
         if chance.below(4) > 0 {
-            let settled = client.call(stream, &["XACK", stream, "g", &id]).await;
+            let settled = client.call(stream, &format!("XACK {stream} g {id}")).await;
             assert_eq!(settled.to_string(), "1");
         }
     }
@@ -133,34 +120,17 @@ async fn finish(
     settle().await;
     cluster.advance(Millis(1_000));
     for stream in STREAMS {
-        let read = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            "last",
-            "COUNT",
-            "100000",
-            "STREAMS",
-            stream,
-            ">",
-        ];
+        let read = format!("XREADGROUP GROUP g last COUNT 100000 STREAMS {stream} >");
         let mut left = entries(&producer.call(stream, &read).await);
-        let claim = [
-            "XAUTOCLAIM",
-            stream,
-            "g",
-            "last",
-            "0",
-            "0",
-            "COUNT",
-            "100000",
-        ];
+        let claim = format!("XAUTOCLAIM {stream} g last 0 0 COUNT 100000");
         left.append(&mut entries(&producer.call(stream, &claim).await));
         for (id, number) in left {
             outcome.delivered.insert(number);
-            producer.call(stream, &["XACK", stream, "g", &id]).await;
+            producer
+                .call(stream, &format!("XACK {stream} g {id}"))
+                .await;
         }
-        let pending = producer.call(stream, &["XPENDING", stream, "g"]).await;
+        let pending = producer.call(stream, &format!("XPENDING {stream} g")).await;
         assert_eq!(pending.to_string(), "[0 nil nil nil-array]");
     }
 }

@@ -130,6 +130,86 @@ async fn a_pause_and_the_ledger_are_for_all_nodes() {
     assert_eq!(third.reply().await.to_string(), "1");
 }
 
+/// What comes to one node: a command, a push, a call that is looked for.
+#[tokio::test]
+async fn a_fault_can_be_for_one_node() {
+    let (cluster, mut callers) = cluster().await;
+    let [first, second, third] = &mut callers;
+    said(first, "TD FAULT ADD f CMD XADD NODE 1 ALWAYS BEFORE OOM").await;
+    for (caller, key, reply) in [
+        (&mut *first, KEYS[0], "\"1-1\""),
+        (&mut *second, KEYS[1], "!OOM"),
+        (&mut *third, KEYS[2], "\"1-1\""),
+    ] {
+        let said = said(caller, &format!("XADD {key} 1-1 f v")).await;
+        assert!(said.starts_with(reply), "{said}");
+    }
+    assert_eq!(said(third, "TD CALLS COUNT CMD XADD").await, "3");
+    assert_eq!(
+        said(third, "TD CALLS COUNT CMD XADD NODE 1 ERRORS").await,
+        "1"
+    );
+    assert_eq!(
+        said(third, "TD CALLS COUNT CMD XADD NODE 2 ERRORS").await,
+        "0"
+    );
+
+    let mut listeners = [1, 2].map(|place| Caller::connect_to(&cluster, NodeIndex::new(place)));
+    for listener in &mut listeners {
+        said(listener, "SUBSCRIBE news").await;
+    }
+    said(first, "TD FAULT ADD lost CMD message NODE 1 PUSH DROP").await;
+    said(first, "PUBLISH news one").await;
+    said(first, "PUBLISH news two").await;
+    for (listener, messages) in listeners.iter_mut().zip([&["two"][..], &["one", "two"]]) {
+        for message in messages {
+            let heard = listener.reply().await.to_string();
+            assert_eq!(heard, format!("[\"message\" \"news\" \"{message}\"]"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_of_any_node_die() {
+    let (cluster, mut callers) = cluster().await;
+    let mut workers = [0, 1, 2].map(|place| Caller::connect_to(&cluster, NodeIndex::new(place)));
+    for (worker, key) in workers.iter_mut().zip(KEYS) {
+        said(worker, "CLIENT SETNAME worker").await;
+        said(worker, &format!("XGROUP CREATE {key} g 0 MKSTREAM")).await;
+        said(worker, &format!("XREADGROUP GROUP g c STREAMS {key} 0")).await;
+    }
+    let [first, ..] = &mut callers;
+    let kill = format!("TD KILL CONSUMER {} g c", KEYS[2]);
+    assert_eq!(said(first, &kill).await, "1");
+    let missing = format!("!ERR no other client reads {} g as c", KEYS[2]);
+    assert_eq!(said(first, &kill).await, missing);
+    assert_eq!(said(first, "TD KILL CLIENT worker").await, "2");
+    for worker in workers {
+        assert_eq!(worker.rest().await, b"");
+    }
+    assert_eq!(
+        said(first, "TD KILL CLIENT worker").await,
+        "!ERR no other client is called worker"
+    );
+}
+
+/// A command at one node moves the clock of all, and what is due on others happens then.
+#[tokio::test]
+async fn a_tick_at_one_node_is_one_for_all() {
+    let (cluster, mut callers) = cluster().await;
+    let mut reader = Caller::connect_to(&cluster, NodeIndex::new(1));
+    let [first, ..] = &mut callers;
+    send(&reader, &format!("XREAD BLOCK 1500 STREAMS {} $", KEYS[1]));
+    settle().await;
+    said(first, "TD CLOCK TICK 1000").await;
+    said(first, "PING").await;
+    settle().await;
+    reader.assert_silent().await;
+    said(first, "PING").await;
+    assert_eq!(reader.reply().await.to_string(), "nil-array");
+    assert_eq!(said(first, "TIME").await, "[\"1003\" \"0\"]");
+}
+
 /// Data, clock and what is kept to go back to are those of all nodes.
 #[tokio::test]
 async fn all_nodes_go_back_and_begin_anew() {

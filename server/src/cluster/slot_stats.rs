@@ -55,6 +55,7 @@ impl Counted {
 }
 
 impl SlotStats {
+    #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }

@@ -20,6 +20,7 @@ use super::own_nodes;
 use crate::config::Config;
 use crate::double::Double;
 use crate::double::stage::Stage;
+use crate::double::strict::Unsupported;
 use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
@@ -81,6 +82,9 @@ impl Cluster {
     /// As [`Self::start`], which waits for nothing.
     pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
         let (stage, spaces) = builder.stage().unzip();
+        if let Some(stage) = &stage {
+            stage.load_faults(&builder.settings().faults)?;
+        }
         let mut cluster = match builder.settings().cluster_enabled {
             false => Self {
                 servers: vec![builder.start_alone(stage.as_ref())?],
@@ -173,6 +177,15 @@ impl Cluster {
     /// Whether any client is connected to any node.
     pub fn has_clients(&self) -> bool {
         self.servers.iter().any(Server::has_clients)
+    }
+
+    /// What is asked of test doubles that they do not do, to be looked at then or when all have ended.
+    pub fn unsupported(&self) -> Unsupported {
+        let double = self.servers.first().and_then(|server| {
+            let engine = server.engine();
+            engine.look(|state| Some(state.double.as_ref()?.stage.seat.spaces.clone()))
+        });
+        Unsupported::of(double.and_then(|spaces| spaces.upgrade()))
     }
 
     /// What is known of the cluster; nothing without one.

@@ -102,6 +102,10 @@ pub struct Settings {
     pub testdouble: bool,
     /// How the clock of a test double goes at first.
     pub clock: StartClock,
+    /// The file with the faults that a test double has at first; empty if there is none.
+    pub faults: String,
+    /// Whether a process ends in failure if a command was asked for that there is not.
+    pub strict: bool,
     /// The file with the commands that a test double starts with; empty if there is none.
     pub fixture: String,
     /// What chance starts from, if it is to be the same each time.
@@ -314,6 +318,8 @@ impl Settings {
             cluster: ClusterSettings::read(&read),
             testdouble: read.flag("testdouble"),
             clock: read.start_clock("clock"),
+            faults: read.path("faults"),
+            strict: read.flag("strict"),
             fixture: read.path("fixture"),
             seed: read.threshold("seed"),
             parent: ParentSettings {

@@ -25,6 +25,9 @@ pub(crate) async fn run(stage: Arc<Stage>, engines: Vec<Arc<Engine>>) {
         stage,
     };
     loop {
+        if std::mem::take(&mut driver.stage.jobs.lock().is_time_ahead) {
+            driver.on_time();
+        }
         let job = driver.stage.jobs.lock().take();
         match job {
             Some(job) => {

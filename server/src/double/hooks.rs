@@ -34,6 +34,9 @@ pub(crate) type Execute =
 pub(crate) trait Hooks {
     /// [`dispatch::execute`], with whatever goes around it.
     const EXECUTE: Execute;
+
+    /// What happens before a request that has just come; it may be later then.
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
 }
 
 /// Nothing goes around a command.
@@ -44,10 +47,19 @@ pub(crate) struct DoubleHooks;
 
 impl Hooks for NoHooks {
     const EXECUTE: Execute = dispatch::execute;
+
+    #[inline]
+    fn on_request(_: &mut State, _: ClientId, _: Request<'_>) -> Option<Now> {
+        None
+    }
 }
 
 impl Hooks for DoubleHooks {
     const EXECUTE: Execute = execute;
+
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
+        state.tick(id, request)
+    }
 }
 
 /// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
@@ -272,7 +284,8 @@ fn end_or_say(
         | Action::Drip(..)
         | Action::Delay(_)
         | Action::Hold
-        | Action::Stall => client.closing = true,
+        | Action::Stall
+        | Action::Drop => client.closing = true,
     }
 }
 
@@ -301,17 +314,23 @@ fn log(
     reply: &[u8],
 ) {
     let client_name = state.clients.get(id).map(|client| client.name.clone());
+    let node = state.clients.get(id).map(|client| client.face.place());
     let entry = CallEntry {
         number: 0,
         at_us: now.wall.0,
         client: id,
         client_name: client_name.unwrap_or_default(),
+        node: node.unwrap_or_default(),
         spec,
         request: request.to_owned(),
         reply: reply.to_vec(),
         fault,
     };
-    double(state).stage.calls.lock().add(entry);
+    let stage = &double(state).stage;
+    if spec.is_none() {
+        stage.note_unsupported(request.get(0).unwrap_or_default());
+    }
+    stage.calls.lock().add(entry);
 }
 
 fn double(state: &mut State) -> &mut Double {

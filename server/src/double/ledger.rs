@@ -168,9 +168,9 @@ fn describe_removal(removal: Removal, mark: Mark) -> String {
         Removal::Trimmed => format!("trimmed{by}"),
         Removal::Deleted => format!("deleted{by}"),
         Removal::KeyDeleted => format!("its key deleted{by}"),
-        Removal::KeyExpired => format!("its key expired at {}", mark.at.0),
+        Removal::KeyExpired => format!("its key expired{by}"),
         Removal::KeyReplaced => format!("its key replaced{by}"),
-        Removal::KeyMovedAway => format!("its key moved away at {}", mark.at.0),
+        Removal::KeyMovedAway => format!("its key moved away{by}"),
         Removal::Flushed => format!("flushed{by}"),
     }
 }
@@ -184,9 +184,12 @@ fn describe_stray(group: &GroupLedger, stray: &Stray) -> String {
     )
 }
 
-/// Who did something, and when.
+/// Who did something, if anybody did, and when.
 fn by(mark: Mark) -> String {
-    format!(" by client {} at {}", mark.client, mark.at.0)
+    match mark {
+        Mark { at, client: 0 } => format!(" at {}", at.0),
+        Mark { at, client } => format!(" by client {client} at {}", at.0),
+    }
 }
 
 /// A promise by its name.

@@ -22,13 +22,16 @@ pub(crate) mod ledger;
 mod nodes;
 pub(crate) mod origin;
 pub(crate) mod outage;
+pub(crate) mod pushes;
 pub(crate) mod readers;
 pub(crate) mod release;
 pub(crate) mod rules;
 pub(crate) mod snapshots;
 pub(crate) mod spaces;
 pub(crate) mod stage;
+pub(crate) mod strict;
 pub(crate) mod subject;
+mod tick;
 pub(crate) mod watch;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::task::JoinSet;
 
+use super::strict::NameCounts;
 use crate::client::ClientId;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
@@ -40,6 +41,8 @@ pub(crate) struct Spaces {
 struct Table {
     spaces: BTreeMap<u64, Space>,
     last: u64,
+    /// The commands that any was asked for and that there are not.
+    unsupported: NameCounts,
     /// The process is ending, and there are to be no more.
     is_closed: bool,
 }
@@ -150,6 +153,16 @@ impl Spaces {
         }
         table.spaces.insert(id, space);
         Ok(known)
+    }
+
+    /// A command was asked for that there is not, in the server itself or in a space.
+    pub(crate) fn note_unsupported(&self, name: &[u8]) {
+        self.table.lock().unsupported.count(name);
+    }
+
+    /// How often each was asked for, by name in lower case.
+    pub(crate) fn unsupported(&self) -> BTreeMap<Vec<u8>, u64> {
+        self.table.lock().unsupported.counts().clone()
     }
 
     /// All of them, the oldest first.

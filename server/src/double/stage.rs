@@ -15,13 +15,16 @@ use tokio::task::AbortHandle;
 
 use super::calls::CallLog;
 use super::clock::TestClock;
+use super::commands::fault::load;
 use super::driver;
 use super::jobs::Jobs;
 use super::rules::Rules;
 use super::spaces::Seat;
 use crate::clock::Clock;
 use crate::config::StartClock;
+use crate::config::system_message;
 use crate::engine::Engine;
+use crate::server::StartError;
 
 /// What the engines of one space share.
 pub(crate) struct Stage {
@@ -73,6 +76,33 @@ impl Stage {
             StartClock::Real | StartClock::Frozen(_) => None,
         };
         self.bell.notify_one();
+    }
+
+    /// Puts in the faults of a file, if one is named.
+    pub(crate) fn load_faults(&self, path: &str) -> Result<(), StartError> {
+        if path.is_empty() {
+            return Ok(());
+        }
+        let failed = |reason: String| StartError::Faults {
+            path: path.to_owned(),
+            reason,
+        };
+        let lines = std::fs::read(path).map_err(|error| failed(system_message(&error)))?;
+        let loaded = load(&lines).map_err(|error| {
+            let error = error.to_string();
+            failed(error.strip_prefix("ERR ").unwrap_or(&error).to_owned())
+        })?;
+        let mut rules = self.rules.lock();
+        loaded.into_iter().for_each(|rule| rules.add(rule));
+        Ok(())
+    }
+
+    /// A command was asked for that there is not.
+    pub(crate) fn note_unsupported(&self, name: &[u8]) {
+        self.calls.lock().note_unsupported(name);
+        if let Some(spaces) = self.seat.spaces.upgrade() {
+            spaces.note_unsupported(name);
+        }
     }
 
     /// Notes who is on it, and starts what does the jobs. Must be called within a tokio runtime, and once.

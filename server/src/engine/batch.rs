@@ -185,6 +185,11 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
+            if let Some(later) = H::on_request(state, id, request) {
+                now = later;
+                // It may have become time for this client, too.
+                state.clients.get(id)?;
+            }
             let Outcome { ran, step } = (H::EXECUTE)(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.

@@ -277,6 +277,10 @@ impl Run {
         let spec = self.rules.admit(state, self.id, self.has_written, request);
         let spec = spec.map_err(|(spec, text)| {
             state.stats.on_refused_in_script(spec, &text);
+            if let (None, Some(double)) = (spec, &mut state.double) {
+                let name = request.get(0).unwrap_or_default();
+                double.stage.note_unsupported(name);
+            }
             ErrorReply {
                 text,
                 is_counted: true,

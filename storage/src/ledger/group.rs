@@ -25,6 +25,8 @@ pub struct GroupLedger {
     numbers: BTreeMap<Box<[u8]>, ConsumerNumber>,
     /// As which consumers each client has read.
     readers: BTreeMap<u64, BTreeSet<ConsumerNumber>>,
+    /// Invariant: how many consumers these are, each as often as it is named.
+    readings: usize,
     /// The first acknowledgements of what had not been delivered.
     strays: Vec<Stray>,
     stray_count: u64,
@@ -109,7 +111,7 @@ impl GroupLedger {
 
     /// How much is kept, of the size of a history.
     pub(super) fn records(&self) -> usize {
-        1 + self.entries.len() + self.events + self.consumers.len()
+        1 + self.entries.len() + self.events + self.consumers.len() + self.readings
     }
 
     /// What is pending, by the ledger's lights.
@@ -188,9 +190,12 @@ impl GroupLedger {
     /// A client reads as this consumer.
     pub(super) fn on_reader(&mut self, client: u64, consumer: &[u8]) -> ConsumerNumber {
         let number = self.number(consumer);
-        self.readers.entry(client).or_default().insert(number);
-        if self.readers.len() > READERS_MAX {
-            self.readers.pop_first();
+        let own = self.readers.entry(client).or_default();
+        self.readings += usize::from(own.insert(number));
+        if self.readers.len() > READERS_MAX
+            && let Some((_, forgotten)) = self.readers.pop_first()
+        {
+            self.readings -= forgotten.len();
         }
         number
     }
@@ -298,6 +303,7 @@ impl GroupLedger {
             let own = own.into_iter().map(|number| numbers[number]);
             self.readers.entry(client).or_default().extend(own);
         }
+        self.readings = self.readers.values().map(BTreeSet::len).sum();
         self.strays.extend(newer.strays);
         self.strays.truncate(STRAYS_MAX);
         self.stray_count += newer.stray_count;

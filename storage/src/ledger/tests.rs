@@ -112,7 +112,10 @@ fn apply(store: &mut Store, db: usize, key: &[u8], op: Op) {
                 },
             );
         }
-        Op::Delete(ids) => drop(store.delete(db, key, ids.into_iter().map(id))),
+        Op::Delete(ids) => {
+            let ids: Vec<_> = ids.into_iter().map(id).collect();
+            let _ = store.delete(db, key, &ids);
+        }
         Op::Create(g, start) => {
             let start = start.map_or(GroupStart::AfterLast, |start| GroupStart::After(id(start)));
             let _ = store.create_group(db, key, name(g), start, None, MissingStream::Create);
@@ -160,7 +163,8 @@ fn apply_more(store: &mut Store, db: usize, key: &[u8], op: Op) {
             let _ = store.auto_claim(db, key, name(g), name(c), ask);
         }
         Op::Acknowledge(g, ids) => {
-            let _ = store.acknowledge(db, key, name(g), ids.into_iter().map(id));
+            let ids: Vec<_> = ids.into_iter().map(id).collect();
+            let _ = store.acknowledge(db, key, name(g), &ids);
         }
         Op::Remove => drop(store.remove(db, key)),
         Op::Set => {

@@ -6,6 +6,7 @@ use crate::id::StreamId;
 use crate::keyspace::RecordIndex;
 use crate::ledger::{Deed, Ledger};
 use crate::store::Store;
+use crate::stream::Stream;
 use crate::value::Value;
 
 /// What happened to where a group begins.
@@ -38,7 +39,7 @@ impl Store {
             ledger.set_now(self.now);
             Box::new(ledger)
         });
-        let stream = self.peek(db, key).and_then(|value| value.as_stream().ok());
+        let stream = self.noted(db, key);
         ledger.include(db, key, stream);
         self.changes.set_ledger(Some(ledger));
     }
@@ -89,6 +90,12 @@ impl Store {
         self.changes.ledger_mut()
     }
 
+    /// The stream under a key, for the ledger. Without one this is never asked.
+    #[cold]
+    fn noted(&self, db: usize, key: &[u8]) -> Option<&Stream> {
+        self.peek(db, key)?.as_stream().ok()
+    }
+
     /// A key came into being.
     #[cold]
     pub(super) fn note_created(&mut self, db: usize, at: RecordIndex) {
@@ -121,7 +128,7 @@ impl Store {
     /// A stream was trimmed.
     #[cold]
     pub(super) fn note_trimmed(&mut self, db: usize, key: &[u8]) {
-        let stream = self.peek(db, key).and_then(|value| value.as_stream().ok());
+        let stream = self.noted(db, key);
         let first_left = stream.and_then(|stream| stream.log().first_id());
         if let Some(ledger) = self.changes.ledger_mut() {
             ledger.note(db, key, 0, |stream, mark| {
@@ -185,7 +192,7 @@ impl Store {
         claim: &Claim<'_>,
         claimed: &Claimed,
     ) {
-        let stream = self.peek(db, key).and_then(|value| value.as_stream().ok());
+        let stream = self.noted(db, key);
         let is_gone = |id: &StreamId| stream.is_some_and(|stream| !stream.log().contains(*id));
         let dropped: Vec<_> = claim.ids.iter().copied().filter(is_gone).collect();
         self.note_taken(
@@ -230,7 +237,7 @@ impl Store {
         name: &[u8],
         change: GroupChange,
     ) {
-        let stream = self.peek(db, key).and_then(|value| value.as_stream().ok());
+        let stream = self.noted(db, key);
         let start = stream.and_then(|stream| Some(stream.group(name)?.last_delivered()));
         if let (Some(start), Some(ledger)) = (start, self.changes.ledger_mut()) {
             ledger.note(db, key, 0, |stream, _| match change {

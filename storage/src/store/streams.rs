@@ -141,20 +141,11 @@ impl Store {
     /// # Errors
     ///
     /// [`WrongType`] if the key holds something else.
-    pub fn delete(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        ids: impl IntoIterator<Item = StreamId>,
-    ) -> Result<u64, WrongType> {
-        if !self.changes.has_ledger() {
-            return self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(ids));
-        }
-        let ids: Vec<_> = ids.into_iter().collect();
+    pub fn delete(&mut self, db: usize, key: &[u8], ids: &[StreamId]) -> Result<u64, WrongType> {
         let named = ids.iter().copied();
         let deleted = self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(named))?;
         if let Some(ledger) = self.changes.ledger_mut() {
-            ledger.note(db, key, 0, |stream, mark| stream.on_deleted(&ids, mark));
+            ledger.note(db, key, 0, |stream, mark| stream.on_deleted(ids, mark));
         }
         Ok(deleted)
     }
@@ -436,24 +427,6 @@ impl Store {
     ///
     /// Each of [`GroupError`], and nothing has changed.
     pub fn acknowledge(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        group: &[u8],
-        ids: impl IntoIterator<Item = StreamId>,
-    ) -> Result<u64, GroupError> {
-        if self.changes.has_ledger() {
-            let ids: Vec<_> = ids.into_iter().collect();
-            return self.acknowledge_noting(db, key, group, &ids);
-        }
-        let (_, count) =
-            self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, ids))?;
-        self.changes.count_more(count);
-        Ok(count)
-    }
-
-    #[cold]
-    fn acknowledge_noting(
         &mut self,
         db: usize,
         key: &[u8],

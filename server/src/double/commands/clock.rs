@@ -6,6 +6,8 @@
 //! - What moves it replies with what the wall shows then, in milliseconds, when everything that became due
 //!   has happened and is written.
 //! - Frozen, nothing becomes due by itself.
+//! - With `TICK`, each request that a client sends moves it when it comes, and all that is due by then has happened before it
+//!   is executed, each at its own instant. EXEC and a script are one command; what is kept back moves it only once.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::number::parse_f64;
@@ -88,6 +90,7 @@ enum Setting {
     Freeze(Option<UnixMillis>),
     TurnWall(i64),
     Auto(usize),
+    Tick(Millis),
 }
 
 impl Setting {
@@ -98,6 +101,7 @@ impl Setting {
             b"freeze" => Self::Freeze(Some(UnixMillis(millis(args)?.0))),
             b"scale" => Self::Pace(Pace::Scaled(factor(args.bytes()?)?)),
             b"skew" => Self::TurnWall(args.integer()?),
+            b"tick" => Self::Tick(millis(args)?),
             b"auto" => Self::Auto(usize::try_from(count(args)?).unwrap_or(usize::MAX)),
             other => {
                 let other = String::from_utf8_lossy(other);
@@ -116,11 +120,22 @@ impl Setting {
             Self::TurnWall(millis) => return clock.turn_wall(i128::from(millis) * 1_000),
             Self::Auto(clients) => {
                 clock.freeze(None);
-                stage.jobs.lock().auto = Some(clients);
+                let mut jobs = stage.jobs.lock();
+                jobs.auto = Some(clients);
+                jobs.tick = Millis(0);
+                return;
+            }
+            Self::Tick(by) => {
+                clock.freeze(None);
+                let mut jobs = stage.jobs.lock();
+                jobs.auto = None;
+                jobs.tick = by;
                 return;
             }
         }
-        stage.jobs.lock().auto = None;
+        let mut jobs = stage.jobs.lock();
+        jobs.auto = None;
+        jobs.tick = Millis(0);
     }
 }
 
@@ -143,8 +158,11 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let timers = call.state.timers(now);
     let blocked = call.state.blocked_clients();
     let double = double(call);
-    let auto = double.stage.jobs.lock().auto;
-    let mode = mode(double.stage.clock.pace(), auto);
+    let (auto, tick) = {
+        let jobs = double.stage.jobs.lock();
+        (jobs.auto, jobs.tick)
+    };
+    let mode = mode(double.stage.clock.pace(), auto, tick);
     reply.map(6);
     reply.bulk(b"mode");
     reply.bulk(mode.as_bytes());
@@ -168,10 +186,11 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     }
 }
 
-fn mode(pace: Pace, auto: Option<usize>) -> String {
+fn mode(pace: Pace, auto: Option<usize>, tick: Millis) -> String {
     match pace {
         Pace::Real => "real".to_owned(),
         Pace::Frozen if auto.is_some() => "auto".to_owned(),
+        Pace::Frozen if tick.0 > 0 => format!("tick {}", tick.0),
         Pace::Frozen => "frozen".to_owned(),
         Pace::Scaled(factor) => format!("scale {factor}"),
     }
@@ -209,6 +228,8 @@ pub(super) const HELP: &[&str] = &[
     "    Moves it from deadline to deadline, each time once so many clients wait again.",
     "CLOCK AUTO <clients>",
     "    Freezes it, and moves it to the next deadline whenever so many clients wait.",
+    "CLOCK TICK <ms>",
+    "    Freezes it, and moves it by so much before each command of a client but TESTDOUBLE; 0 ends that.",
     "CLOCK SKEW <ms>",
     "    Turns the wall clock alone, backwards if negative.",
 ];

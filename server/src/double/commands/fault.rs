@@ -211,12 +211,16 @@ fn list(state: &State, reply: &mut ReplyWriter<'_>) {
 
 pub(super) const HELP: &[&str] = &[
     "FAULT ADD <name> [CMD <command>|@<category>|*] [KEY <glob>] [GROUP <group>] [CONSUMER <consumer>]",
-    "          [CLIENT <name>|<id>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>] BEFORE|AFTER <what>",
+    "          [CLIENT <name>|<id>] [NODE <n>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>]",
+    "          BEFORE|AFTER|PUSH <what>",
+    "    Nodes of a cluster count from 0, in the order of the first line that the server said.",
     "    Once, or so often, something happens to commands that match:",
     "    ERROR <text>, LOADING, READONLY, OOM, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, BUSY, NOGROUP: an error.",
     "    REPLY <resp>, NIL, MOVED <node>, ASK <node>: another reply.",
     "    CLOSE, RST: the connection ends, or breaks. CUT <n>: it ends behind n bytes of the reply.",
     "    DELAY <ms>, HOLD, STALL, DRIP <bytes> <ms>: it takes its time, until RELEASE, for ever, or bit by bit.",
+    "    PUSH DROP: what is pushed to a client is lost. CMD is message, pmessage, smessage or invalidate then,",
+    "    and KEY a channel or a key.",
     "FAULT LIST | DEL <name> | CLEAR | HITS <name> | LOAD <lines>",
     "    Shows faults, takes them out, says how often one struck, puts in one from each line.",
     "RELEASE <name> [<count>]",

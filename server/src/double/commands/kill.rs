@@ -7,6 +7,7 @@
 //! - `CONSUMER` closes those that read, or claimed, in the group as this consumer last. What it has pending stays: it died
 //!   between reading and acknowledging.
 //! - What a script reads is its own business.
+//! - In a cluster this is about the clients of all nodes.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -22,10 +23,13 @@ use crate::call::Flow;
 use crate::client::ClientId;
 use crate::double::condition::Place;
 use crate::double::condition::text;
+use crate::double::jobs::Outcome;
+use crate::double::nodes;
 use crate::double::rules::is_client;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::state::State;
 
 pub(super) const SPEC: Spec = Spec {
     name: "testdouble|kill",
@@ -43,71 +47,87 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let what = args.bytes()?;
-    let chosen = match what.to_ascii_lowercase().as_slice() {
+    let victims = match what.to_ascii_lowercase().as_slice() {
         b"help" => {
             args.end()?;
             help::write(reply, HELP);
             return Ok(Flow::Done);
         }
-        b"client" => {
-            let client = args.bytes()?;
-            args.end()?;
-            clients(call, client)?
-        }
-        b"consumer" => {
-            let place = wait::place(&mut args)?;
-            let consumer = args.bytes()?;
-            args.end()?;
-            readers(call, &place, consumer)?
-        }
+        b"client" => Victims::Named(args.bytes()?.to_vec()),
+        b"consumer" => Victims::Reading {
+            place: wait::place(&mut args)?,
+            consumer: args.bytes()?.to_vec(),
+        },
         _ => return Err(syntax::unknown("KILL", what, "CLIENT or CONSUMER")),
     };
-    for id in &chosen {
-        call.state.kill(*id);
+    args.end()?;
+    let caller = (double(call).engine, call.id);
+    if !double(call).stage.is_alone() {
+        let failure = victims.describe();
+        let act = move |state: &mut State, _| victims.kill(state, caller).0;
+        return Ok(nodes::on_each(call, act, |count| match count {
+            0 => Outcome::Failed(failure),
+            count => Outcome::Count(count),
+        }));
     }
-    reply.unsigned(chosen.len() as u64);
-    Ok(Flow::Done)
+    match victims.kill(call.state, caller) {
+        (0, others) => Err(fail(format!("{}; there are: {others}", victims.describe()))),
+        (count, _) => {
+            reply.unsigned(count as u64);
+            Ok(Flow::Done)
+        }
+    }
 }
 
-/// The others of this name, or the one of this number.
-fn clients(call: &Call<'_>, wanted: &[u8]) -> Result<Vec<ClientId>, CommandError> {
-    let others = call.state.clients.iter();
-    let others = others.filter(|client| client.id != call.id);
-    let (meant, others): (Vec<_>, Vec<_>) = others.partition(|client| is_client(client, wanted));
-    if meant.is_empty() {
-        let mut names: Vec<_> = others
-            .iter()
-            .map(|client| (client.id, client.name.as_slice()))
-            .collect();
-        names.sort_unstable();
-        let wanted = text(wanted);
-        return Err(fail(format!(
-            "no other client is called {wanted}; there are: {}",
-            describe(&names)
-        )));
-    }
-    Ok(meant.iter().map(|client| client.id).collect())
+/// Whose connections are to be closed.
+enum Victims {
+    /// Those of this name, or the one of this number.
+    Named(Vec<u8>),
+    /// Those that read as this consumer.
+    Reading { place: Place, consumer: Vec<u8> },
 }
 
-/// The clients that read as this consumer, but for the one that asks.
-fn readers(
-    call: &mut Call<'_>,
-    place: &Place,
-    consumer: &[u8],
-) -> Result<Vec<ClientId>, CommandError> {
-    let caller = call.id;
-    let readers = double(call).readers.of(&place.stream, &place.group);
-    let others = readers.into_iter().filter(|(client, _)| *client != caller);
-    let (meant, others): (Vec<_>, Vec<_>) = others.partition(|(_, as_whom)| *as_whom == consumer);
-    if meant.is_empty() {
-        return Err(fail(format!(
-            "no other client reads {} as {}; there are: {}",
-            place.name(),
-            text(consumer),
-            describe(&others)
-        )));
+impl Victims {
+    /// Closes them on one node, but for the one that asks. Gives how many there were, and who else there is.
+    fn kill(&self, state: &mut State, caller: (usize, ClientId)) -> (usize, String) {
+        let Some(double) = &state.double else {
+            return (0, String::new());
+        };
+        let mut clients: Vec<(ClientId, &[u8])> = match self {
+            Self::Named(_) => {
+                let clients = state.clients.iter();
+                clients
+                    .map(|client| (client.id, &client.name[..]))
+                    .collect()
+            }
+            Self::Reading { place, .. } => double.readers.of(&place.stream, &place.group),
+        };
+        clients.retain(|(id, _)| (double.engine, *id) != caller);
+        clients.sort_unstable();
+        let (meant, others): (Vec<_>, Vec<_>) =
+            clients.into_iter().partition(|(id, name)| match self {
+                Self::Named(wanted) => {
+                    let client = state.clients.get(*id);
+                    client.is_some_and(|client| is_client(client, wanted))
+                }
+                Self::Reading { consumer, .. } => name == consumer,
+            });
+        let meant: Vec<_> = meant.into_iter().map(|(id, _)| id).collect();
+        let others = describe(&others);
+        meant.iter().for_each(|id| state.kill(*id));
+        (meant.len(), others)
     }
-    Ok(meant.into_iter().map(|(client, _)| client).collect())
+
+    /// That there are none.
+    fn describe(&self) -> String {
+        match self {
+            Self::Named(wanted) => format!("no other client is called {}", text(wanted)),
+            Self::Reading { place, consumer } => {
+                let (place, consumer) = (place.name(), text(consumer));
+                format!("no other client reads {place} as {consumer}")
+            }
+        }
+    }
 }
 
 /// Some clients with a name each.

@@ -6,6 +6,7 @@ use super::fail;
 use crate::args::Args;
 use crate::args::is_word;
 use crate::config::WALL_MAX_MS;
+use crate::double::pushes::KINDS;
 use crate::double::rules::Action;
 use crate::double::rules::CommandFilter;
 use crate::double::rules::Filter;
@@ -47,11 +48,16 @@ pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
                 rule.stage = Stage::After;
                 break;
             }
+            b"push" => {
+                rule.stage = Stage::Push;
+                check_push(&rule.filter)?;
+                break;
+            }
             _ => {
                 return Err(unknown(
                     "a fault",
                     word,
-                    "BEFORE or AFTER, and what happens",
+                    "BEFORE, AFTER or PUSH, and what happens",
                 ));
             }
         }
@@ -68,6 +74,11 @@ pub(super) fn filter_word(args: &mut Args<'_>, filter: &mut Filter) -> Result<bo
         b"cmd" => {
             args.bytes()?;
             filter.command = command(args.bytes()?)?;
+            return Ok(true);
+        }
+        b"node" => {
+            args.bytes()?;
+            filter.node = Some(size(args)?);
             return Ok(true);
         }
         b"key" => &mut filter.key,
@@ -94,8 +105,33 @@ fn command(text: &[u8]) -> Result<Option<CommandFilter>, CommandError> {
     }
 }
 
+/// Refuses a filter that matches no push.
+fn check_push(filter: &Filter) -> Result<(), CommandError> {
+    let is_kind = match &filter.command {
+        None => true,
+        Some(CommandFilter::Named(name)) => KINDS.iter().any(|kind| is_word(name, kind)),
+        Some(CommandFilter::Category(_)) => false,
+    };
+    if !is_kind || filter.group.is_some() || filter.consumer.is_some() {
+        let kinds = KINDS.join(", ");
+        return Err(fail(format!(
+            "a push has a CLIENT, a KEY that is a channel or a key, and a CMD that is one of {kinds}"
+        )));
+    }
+    Ok(())
+}
+
 fn action(args: &mut Args<'_>, stage: Stage) -> Result<Action, CommandError> {
     let word = args.bytes()?;
+    match (is_word(word, "drop"), stage == Stage::Push) {
+        (true, true) => return Ok(Action::Drop),
+        (false, false) => {}
+        _ => {
+            return Err(fail(
+                "DROP happens to a push, and nothing else does; use PUSH DROP",
+            ));
+        }
+    }
     if let Some((_, error)) = ERRORS.iter().find(|(name, _)| is_word(word, name)) {
         return Ok(Action::Reply(format!("-{error}\r\n").into()));
     }
