@@ -271,7 +271,7 @@ impl Engine {
             Sending::AtOnce => guard.hand_over_all(now, &mut links),
         }
         let wants_telling = guard.outbox.wants_telling();
-        let deadlines = guard.deadlines(now);
+        let deadlines = guard.deadlines();
         let known = std::mem::replace(&mut guard.told_deadlines, deadlines);
         let is_ending = guard.is_ending;
         let cluster = guard.cluster.as_mut();

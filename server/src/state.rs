@@ -343,11 +343,11 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
-        self.deadlines(now).earliest(now)
+        self.deadlines().earliest(now)
     }
 
     /// What is due next by each clock.
-    pub(crate) fn deadlines(&self, now: Now) -> Deadlines {
+    pub(crate) fn deadlines(&self) -> Deadlines {
         if self.is_paused() {
             return Deadlines::default();
         }
@@ -359,7 +359,7 @@ impl State {
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
-            self.next_release(now.mono),
+            self.next_release(),
             self.upkeep_at,
         ];
         Deadlines {

@@ -211,6 +211,8 @@ async fn a_restart_keeps_data_or_loses_them_or_the_groups() {
         let digest = said(&mut test, "SCRIPT LOAD return(1)").await;
         said(&mut test, "WATCH s").await;
         said(&mut test, &format!("TD RESTART{fate}")).await;
+        let clock = said(&mut test, "TD CLOCK").await;
+        assert!(clock.contains("\"next\" nil"), "{clock}");
         assert_eq!(said(&mut test, "XLEN s").await, entries, "{fate}");
         assert_eq!(said(&mut test, "EXISTS k").await, entries, "{fate}");
         let state = text(&mut test, "TD STATE s").await;

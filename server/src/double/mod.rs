@@ -48,6 +48,7 @@ use self::spaces::Owner;
 use self::stage::Stage;
 use self::watch::Watches;
 use crate::client::ClientId;
+use crate::deadlines::sooner;
 use crate::spec::Flags;
 use crate::state::State;
 
@@ -130,13 +131,10 @@ impl Double {
 
 impl State {
     /// When a fault next lets something go, or a restart is further.
-    pub(crate) fn next_release(&self, now: Instant) -> Option<Instant> {
+    pub(crate) fn next_release(&self) -> Option<Instant> {
         let double = self.double.as_ref()?;
-        let outage = double.outage.and_then(|outage| outage.next_deadline(now));
-        [double.held.next_deadline(), outage]
-            .into_iter()
-            .flatten()
-            .min()
+        let outage = double.outage.map(Outage::next_deadline);
+        sooner(double.held.next_deadline(), outage)
     }
 
     /// Stops the whole server, or lets it go on.

@@ -23,7 +23,9 @@ use crate::state::State;
 /// When a server that was restarted is back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outage {
-    down_until: Instant,
+    /// Nothing once data are loaded.
+    down_until: Option<Instant>,
+    /// Not before the former.
     loading_until: Instant,
 }
 
@@ -46,19 +48,22 @@ pub(crate) enum Fate {
 
 impl Outage {
     fn phase(self, now: Instant) -> Option<Phase> {
-        if now < self.down_until {
-            Some(Phase::Down(self.down_until))
-        } else if now < self.loading_until {
-            Some(Phase::Loading)
-        } else {
-            None
+        match self.down_until {
+            Some(until) if now < until => Some(Phase::Down(until)),
+            _ => (now < self.loading_until).then_some(Phase::Loading),
         }
     }
 
-    /// When the next phase begins, if there is one.
-    pub(crate) fn next_deadline(self, now: Instant) -> Option<Instant> {
-        let ends = [self.down_until, self.loading_until].into_iter();
-        ends.filter(|end| *end > now).min()
+    /// When the next phase begins.
+    pub(crate) fn next_deadline(self) -> Instant {
+        self.down_until.unwrap_or(self.loading_until)
+    }
+
+    /// What is left of it.
+    fn after(self, now: Instant) -> Option<Self> {
+        let down_until = self.down_until.filter(|until| now < *until);
+        let is_over = down_until.is_none() && self.loading_until <= now;
+        (!is_over).then_some(Self { down_until, ..self })
     }
 }
 
@@ -66,6 +71,13 @@ impl State {
     /// What a restarted server is doing, while that is not to serve.
     pub(crate) fn outage(&self, now: Instant) -> Option<Phase> {
         self.double.as_ref()?.outage?.phase(now)
+    }
+
+    /// Lets a restart go further if it is time for that.
+    pub(super) fn pass_outage(&mut self, now: Instant) {
+        if let Some(double) = &mut self.double {
+            double.outage = double.outage.and_then(|outage| outage.after(now));
+        }
     }
 
     /// Restarts the server as its clients see it; the connection of `asker` stays.
@@ -101,10 +113,11 @@ impl State {
         let down_until = now.mono + down;
         if let Some(double) = &mut self.double {
             double.is_paused = false;
-            double.outage = Some(Outage {
-                down_until,
+            let outage = Outage {
+                down_until: Some(down_until),
                 loading_until: down_until + loading,
-            });
+            };
+            double.outage = outage.after(now.mono);
         }
     }
 

@@ -25,6 +25,7 @@ pub(crate) fn on_all(engines: &[Arc<Engine>], rule: &[u8], count: usize) -> usiz
 impl State {
     /// Lets go what is due.
     pub(crate) fn release_due(&mut self, now: Now) {
+        self.pass_outage(now.mono);
         while let Some(held) = self.held(|double| double.held.take_due(now.mono)) {
             self.let_go(held, now);
         }

@@ -16,6 +16,7 @@ use super::space;
 use super::state;
 use super::wait;
 use crate::args::Args;
+use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::error::CommandError;
@@ -52,6 +53,11 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
         .concat(),
     );
     Ok(Flow::Done)
+}
+
+/// Whether all that is said is `HELP`.
+pub(super) fn is_asked(args: Args<'_>) -> bool {
+    args.len() == 1 && args.peek().is_some_and(|word| is_word(word, "help"))
 }
 
 /// Writes lines of help.

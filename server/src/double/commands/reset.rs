@@ -24,7 +24,6 @@ use super::FLAGS;
 use super::help;
 use super::syntax;
 use crate::args::Args;
-use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::nodes;
@@ -57,7 +56,7 @@ fn reset(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -74,7 +73,7 @@ fn restart(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -97,10 +96,6 @@ fn restart(
 fn fate(args: &mut Args<'_>) -> Fate {
     let known = FATES.iter().find(|(word, _)| args.keyword(word));
     known.map_or(Fate::Keep, |(_, fate)| *fate)
-}
-
-fn is_help(args: Args<'_>) -> bool {
-    args.len() == 1 && args.peek().is_some_and(|word| is_word(word, "help"))
 }
 
 const FATES: &[(&str, Fate)] = &[

@@ -17,7 +17,6 @@ use super::FLAGS;
 use super::help;
 use super::snapshot;
 use crate::args::Args;
-use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::condition::text;
@@ -55,7 +54,7 @@ fn run(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -74,7 +73,7 @@ fn diff(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -88,10 +87,6 @@ fn diff(
     }
     reply.verbatim(lines.as_bytes());
     Ok(Flow::Done)
-}
-
-fn is_help(args: Args<'_>) -> bool {
-    args.len() == 1 && args.peek().is_some_and(|word| is_word(word, "help"))
 }
 
 /// The facts of a snapshot, or of what is there now.

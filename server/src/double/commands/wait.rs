@@ -19,7 +19,6 @@ use super::fail;
 use super::help;
 use super::syntax;
 use crate::args::Args;
-use crate::args::is_word;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::condition::Comparison;
@@ -59,7 +58,7 @@ fn wait(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -80,7 +79,7 @@ fn assert(
     args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    if is_help(args) {
+    if help::is_asked(args) {
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
@@ -91,10 +90,6 @@ fn assert(
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)
-}
-
-fn is_help(args: Args<'_>) -> bool {
-    args.len() == 1 && args.peek().is_some_and(|word| is_word(word, "help"))
 }
 
 /// Takes `TIMEOUT ms` from the end.
