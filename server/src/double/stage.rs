@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::Weak;
 
 use parking_lot::Mutex;
+use tailrace_storage::Millis;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -71,10 +72,13 @@ impl Stage {
     /// Lets the clock go as at the start.
     pub(crate) fn begin_clock(&self, clock: StartClock) {
         self.clock.begin(clock);
-        self.jobs.lock().auto = match clock {
+        let mut jobs = self.jobs.lock();
+        jobs.tick = Millis(0);
+        jobs.auto = match clock {
             StartClock::Auto(clients) => Some(clients),
             StartClock::Real | StartClock::Frozen(_) => None,
         };
+        drop(jobs);
         self.bell.notify_one();
     }
 
