@@ -12,12 +12,15 @@ export type Carrier = (words: Words) => Promise<unknown>;
 /** A server that commands are sent to. */
 export class Caller {
   readonly url: string;
+  /** Where each node listens, if it is a cluster; the first is what commands go to. */
+  readonly nodes: readonly string[];
   readonly #connection: Connection | undefined;
   readonly #carrier: Carrier | undefined;
 
   /** With a carrier there is no connection of its own. */
-  constructor(url: string, carrier?: Carrier) {
+  constructor(url: string, carrier?: Carrier, nodes: readonly string[] = [url]) {
     this.url = url;
+    this.nodes = nodes;
     this.#carrier = carrier;
     this.#connection = carrier === undefined ? new Connection(url) : undefined;
   }
@@ -55,22 +58,28 @@ export class Caller {
     return this.#connection?.send(words) ?? carried(this.#carrier, words);
   }
 
+  /** Sends a command to each node. */
+  protected async askNodes(words: Words): Promise<Reply[]> {
+    return Promise.all(this.nodes.map((node) => (node === this.url ? this.ask(words) : askOnce(node, words))));
+  }
+
   /** Sends what may wait, on a connection for that: what the test does meanwhile would be stuck behind it. */
   protected async askAside(words: Words): Promise<Reply> {
-    if (this.#connection === undefined) {
-      return this.ask(words);
-    }
-    const other = new Connection(this.url);
-    try {
-      return await other.send(words);
-    } finally {
-      other.close();
-    }
+    return this.#connection === undefined ? this.ask(words) : askOnce(this.url, words);
   }
 
   /** Whether what a server keeps for a connection ends with that of this. */
   protected get hasConnection(): boolean {
     return this.#connection !== undefined;
+  }
+}
+
+async function askOnce(url: string, words: Words): Promise<Reply> {
+  const connection = new Connection(url);
+  try {
+    return await connection.send(words);
+  } finally {
+    connection.close();
   }
 }
 

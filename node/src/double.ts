@@ -2,7 +2,7 @@
 
 import { Conditions, PATIENCE_MS } from "./conditions";
 import { report } from "./report";
-import { toRecord, type Reply } from "./resp";
+import { ReplyError, toRecord, type Reply } from "./resp";
 import { faultWords, queryWords, type CallQuery, type FaultOptions } from "./words";
 
 /** How the clock goes. Times are milliseconds since 1970. */
@@ -165,21 +165,21 @@ export class TestDouble extends Conditions {
       // What a test that was ended leaves behind ends with its connection.
       ...(this.hasConnection ? ["OWNED"] : []),
     );
-    const space = new Space(String(url), this);
+    const space = new Space(nodes === undefined ? [String(url)] : await this.#nodesOf(url), this);
     await space.startLedger();
     return space;
   }
 
   // Ends of all kinds.
 
-  /** Closes the connections of a client, by its name or number. */
-  async killClient(client: string | number): Promise<void> {
-    await this.td("KILL", "CLIENT", client);
+  /** Closes the connections of a client, by its name or number, and resolves with how many. */
+  async killClient(client: string | number): Promise<number> {
+    return this.#kill("CLIENT", client);
   }
 
   /** Closes the connections that read as a consumer. What it has pending stays so. */
-  async killConsumer(stream: string, group: string, consumer: string): Promise<void> {
-    await this.td("KILL", "CONSUMER", stream, group, consumer);
+  async killConsumer(stream: string, group: string, consumer: string): Promise<number> {
+    return this.#kill("CONSUMER", stream, group, consumer);
   }
 
   /** Stops the whole server but for this: nothing is executed and nothing becomes due. */
@@ -192,14 +192,81 @@ export class TestDouble extends Conditions {
     await this.td("RESUME");
   }
 
+  /** Restarts the server as its clients see it: down for so long, and loading for so long, by the test's clock. */
+  async restart({ data = "keep", down, loading }: RestartOptions = {}): Promise<void> {
+    await this.td(
+      "RESTART",
+      data.toUpperCase(),
+      ...(down === undefined ? [] : ["DOWN", down]),
+      ...(loading === undefined ? [] : ["LOADING", loading]),
+    );
+  }
+
+  /** Makes data, clock, faults, calls and settings what they were at the start. */
+  async reset(): Promise<void> {
+    await this.td("RESET");
+  }
+
+  // All data at once.
+
+  /** Keeps all data and the clock under a name. */
+  async save(name: string): Promise<void> {
+    await this.td("SNAPSHOT", "SAVE", name);
+  }
+
+  /** Goes back to what was kept under a name, as often as one likes. */
+  async restore(name: string): Promise<void> {
+    await this.td("SNAPSHOT", "RESTORE", name);
+  }
+
+  /** All data, or those of some keys, as lines for golden files; of a cluster those of each node in turn. */
+  async state(...keys: string[]): Promise<string> {
+    return (await this.askNodes(["TESTDOUBLE", "STATE", ...keys])).map(String).join("");
+  }
+
+  /** The lines in which what was kept under a name differs from what is there now, or was kept under another. */
+  async diff(one: string, other = "NOW"): Promise<string> {
+    return String(await this.td("DIFF", one, other));
+  }
+
+  /** Executes commands, one in each line, all or none. */
+  async load(lines: string): Promise<number> {
+    return (await this.td("FIXTURE", "LOAD", lines)) as number;
+  }
+
   /** What there is to know when a test has failed: the clock, who waits, what is pending, faults and the last calls. */
   async report(): Promise<string> {
     return report(this);
   }
 
+  /** On whichever nodes it is; who is on none is an error. */
+  async #kill(...words: (string | number)[]): Promise<number> {
+    const replies = await this.askNodes(["TESTDOUBLE", "KILL", ...words]);
+    const killed = replies.filter((reply) => typeof reply === "number");
+    if (killed.length === 0 && replies[0] instanceof ReplyError) {
+      throw new ReplyError(replies[0].message);
+    }
+    return killed.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Where the nodes of a space listen. */
+  async #nodesOf(url: Reply): Promise<[string, ...string[]]> {
+    const spaces = ((await this.td("SPACE", "LIST")) as Reply[]).map(toRecord);
+    return spaces.find((space) => space.url === url)?.nodes as [string, ...string[]];
+  }
+
   async #clock(...words: (string | number)[]): Promise<number> {
     return (await this.td("CLOCK", ...words)) as number;
   }
+}
+
+/** How a server is restarted. */
+export interface RestartOptions {
+  /** What becomes of the data. */
+  data?: "keep" | "lose" | "lose-groups";
+  /** How long connections are closed at once, and how long commands hear that data are loaded. */
+  down?: number;
+  loading?: number;
 }
 
 /** How a space is to be. */
@@ -211,10 +278,16 @@ export interface SpaceOptions {
 /** A server of its own, within the process of another. */
 export class Space extends TestDouble {
   constructor(
-    url: string,
+    nodes: readonly [string, ...string[]],
     private readonly root: TestDouble,
   ) {
-    super(url);
+    super(nodes[0], undefined, nodes);
+  }
+
+  /** As of any server, but that it goes on to keep a ledger. */
+  override async reset(): Promise<void> {
+    await super.reset();
+    await this.startLedger();
   }
 
   /** Ends it, and the connections to it. */

@@ -30,15 +30,13 @@ export interface StartOptions {
 /** A process of Tailrace that this one has started. It ends with this process at the latest. */
 export class Server extends TestDouble {
   readonly pid: number;
-  /** Where each node listens. */
-  readonly nodes: readonly string[];
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
   constructor(child: ChildProcess, ended: Promise<unknown>, { url, pid, nodes }: Announcement) {
-    super(url);
+    // Each node is named once for each of its addresses.
+    super(url, undefined, nodes.filter((node, at) => nodes.findIndex((other) => portOf(other) === portOf(node)) === at));
     this.pid = pid;
-    this.nodes = nodes;
     this.#process = child;
     this.#ended = ended;
   }
@@ -74,6 +72,10 @@ export async function start(options: StartOptions = {}): Promise<Server> {
 export async function attachOrStart(options: StartOptions = {}): Promise<TestDouble | Server> {
   const url = process.env.TAILRACE_URL;
   return url ? new TestDouble(url) : start(options);
+}
+
+function portOf(url: string): string {
+  return new URL(url).port;
 }
 
 /** What the first line says. */

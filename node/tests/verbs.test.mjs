@@ -167,10 +167,39 @@ test("spaces know nothing of each other", async () => {
   await one.call("SET", "k", "v");
   await one.freeze(MINUTE);
   assert.match(String(await other.call("INFO", "cluster")), /cluster_enabled:1/);
+  assert.deepEqual([one.nodes, other.nodes.length, other.nodes[0]], [[one.url], 2, other.url]);
   assert.equal(await other.call("DBSIZE"), 0);
   assert.notEqual(await other.now(), MINUTE);
   await Promise.all([one.free(), other.free()]);
   await assert.rejects(one.call("PING"), /connection to Tailrace at .* has ended/);
+});
+
+test("a cluster is held as one", async () => {
+  const td = await server.space({ nodes: 3 });
+  await td.freeze(MINUTE);
+  const nodes = td.nodes.map((url) => new TestDouble(url));
+  const workers = [];
+  for (const [at, stream] of ["a", "b", "c"].entries()) {
+    for (const node of nodes) {
+      await node.call("XADD", stream, "*", "f", "v").catch(() => {});
+      await node.call("XGROUP", "CREATE", stream, "g", 0).catch(() => {});
+      await node.call("XREADGROUP", "GROUP", "g", `w${at}`, "STREAMS", stream, ">").catch(() => {});
+      const worker = new TestDouble(node.url);
+      workers.push(worker.call("XREADGROUP", "GROUP", "g", `w${at}`, "BLOCK", 0, "STREAMS", stream, ">").catch(String));
+    }
+  }
+  await td.waitBlocked(3);
+  const report = await td.report();
+  for (const [at, stream] of ["a", "b", "c"].entries()) {
+    await td.assertNoLoss(stream, "g");
+    await td.assertPending(stream, "g", 1);
+    assert.match(report, new RegExp(`${stream} g: 60000-0 with w${at}, idle 0 ms`));
+    assert.ok((await td.killConsumer(stream, "g", `w${at}`)) > 0);
+  }
+  assert.equal((await Promise.all(workers)).filter((said) => /has ended/.test(said)).length, 3);
+  await assert.rejects(td.killConsumer("a", "g", "nobody"), ReplyError);
+  nodes.forEach((node) => node.close());
+  await td.free();
 });
 
 test("a client of the user's can carry the verbs", async () => {
@@ -209,7 +238,7 @@ spaced("a report tells of all that a test can do", async (td) => {
   const report = await td.report();
   for (const line of [
     /^Tailrace at redis:/,
-    /clock +frozen, at 60000 \(1970-01-01T00:01:00.000Z\); the next deadline comes in 5 ms; 1 client waits/,
+    /clock +frozen, at 60000 \(1970-01-01T00:01:00.000Z\); the next deadline comes in 5 ms/,
     /blocked +client \d+ in XREADGROUP GROUP workers bob BLOCK 5 STREAMS jobs >/,
     /pending +jobs workers: 60000-0 with alice, idle 0 ms, delivered 1 x/,
     /faults +xack-1 CMD XACK BEFORE LOADING: struck 1 of 1/,
@@ -220,4 +249,17 @@ spaced("a report tells of all that a test can do", async (td) => {
   }
   await td.advance(5);
   await waiting;
+});
+
+spaced("a report comes whatever the test has done to the server", async (td) => {
+  await td.freeze(MINUTE);
+  await td.call("XADD", "my jobs", "*", "task", "resize");
+  await td.call("XGROUP", "CREATE", "my jobs", "workers", 0);
+  await td.call("XREADGROUP", "GROUP", "workers", "alice", "STREAMS", "my jobs", ">");
+  await td.fault("*", { before: "stall", times: "always" });
+  await td.pause();
+  const report = await td.report();
+  assert.match(report, /pending +"my jobs" workers: 60000-0 with alice, idle 0 ms, delivered 1 x/);
+  assert.match(report, /faults +\*-1 BEFORE STALL|faults +\*-1 ALWAYS BEFORE STALL: struck 0/);
+  await td.resume();
 });

@@ -332,7 +332,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         let Guard { engine, id } = &self.guard;
         self.verdict = Verdict::Open;
         if let Some((engine, id, limits)) = engine.hand_over(*id) {
-            self.guard = Guard { engine, id };
+            // Not a guard in place of the other, whose end would remove the client if it came back to the same engine.
+            self.guard.engine = engine;
+            self.guard.id = id;
             self.apply(limits);
         }
     }

@@ -270,6 +270,10 @@ fn a_test_double_begins_with_the_faults_of_a_file() {
     let mut client = client_of_double(&server);
     assert!(ask(&mut client, "PING").starts_with("-LOADING"));
     assert_eq!(ask(&mut client, "ECHO hello"), "$-1");
+    assert_eq!(ask(&mut client, "PING"), "+PONG");
+    // As at the start.
+    assert_eq!(ask(&mut client, "TD RESET"), "+OK");
+    assert!(ask(&mut client, "PING").starts_with("-LOADING"));
     drop(server);
     std::fs::write(&path, "first CMD PING BEFORE LOADING\nsecond FLY").unwrap();
     let said = refusal(&double);

@@ -47,6 +47,8 @@ use crate::value::{Value, ValueKind, WrongType};
 #[derive(Debug)]
 pub struct Store {
     keyspaces: Vec<Keyspace>,
+    /// Invariant: no key has a deadline in a database from this one on. Most servers need look at none.
+    deadline_dbs: usize,
     changes: Changes,
     now: UnixMillis,
     rng: Rng,
@@ -107,6 +109,7 @@ impl Store {
         keyspaces.resize_with(databases, Keyspace::new);
         Self {
             keyspaces,
+            deadline_dbs: 0,
             changes: Changes::default(),
             now: UnixMillis(0),
             rng: Rng::from_seed(seed),
@@ -285,6 +288,8 @@ impl Store {
     /// Asserts the invariants of all databases. Takes time proportional to all there is.
     pub fn check(&self) {
         self.keyspaces.iter().for_each(Keyspace::check);
+        let mut others = self.keyspaces[self.deadline_dbs..].iter();
+        assert!(others.all(|keyspace| keyspace.deadlines().len() == 0));
     }
 
     /// Finds a key to change it or what belongs to it.
@@ -382,6 +387,29 @@ impl Store {
                 self.changes.record_for_all(db, key, Event::TypeChanged);
             }
         }
+    }
+
+    /// Sets when a key is due, or that it is not, and returns when it was.
+    fn set_deadline(
+        &mut self,
+        db: usize,
+        at: RecordIndex,
+        deadline: Option<UnixMillis>,
+    ) -> Option<UnixMillis> {
+        if deadline.is_some() {
+            self.deadline_dbs = self.deadline_dbs.max(db + 1);
+        }
+        self.keyspaces[db].set_deadline(at, deadline)
+    }
+
+    /// Finds out which databases have deadlines, once they have become others.
+    fn find_deadline_dbs(&mut self) {
+        let has_some = |keyspace: &Keyspace| keyspace.deadlines().len() > 0;
+        self.deadline_dbs = self
+            .keyspaces
+            .iter()
+            .rposition(has_some)
+            .map_or(0, |db| db + 1);
     }
 
     /// Returns the type of a key that [`Store::locate`] found or not.

@@ -162,6 +162,10 @@ async fn each_command_moves_the_clock() {
     assert_eq!(said(&mut test, "TD CLOCK TICK 0").await, "1000330");
     assert_eq!(said(&mut client, "TIME").await, "[\"1000\" \"330000\"]");
     said(&mut test, "TD CLOCK TICK 5").await;
+    said(&mut test, "TD RESET").await;
+    assert_eq!(said(&mut client, "TIME").await, "[\"1000\" \"0\"]");
+    said(&mut test, "TD CLOCK ADVANCE 330").await;
+    said(&mut test, "TD CLOCK TICK 5").await;
     said(&mut test, "TD CLOCK FREEZE").await;
     assert_eq!(said(&mut client, "TIME").await, "[\"1000\" \"330000\"]");
 }

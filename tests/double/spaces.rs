@@ -158,6 +158,36 @@ fn a_space_ends_from_within_or_with_its_owner() {
     assert_eq!(left.hear(), "(closed)");
 }
 
+/// Two servers that go on from one state, each by itself.
+#[test]
+fn a_space_may_begin_with_a_snapshot() {
+    let server = process("");
+    let mut test = Talker::at(server.addr());
+    test.ask("XADD s 1-1 f v");
+    test.ask("XGROUP CREATE s g 0");
+    test.ask("XREADGROUP GROUP g c STREAMS s >");
+    assert_eq!(test.ask("TD SNAPSHOT SAVE begun"), "OK");
+    test.ask("TD CLOCK ADVANCE 5000");
+    test.ask("DEL s");
+    let urls = [0, 1].map(|_| test.ask("TD SPACE NEW FROM begun"));
+    let [mut one, mut other] = urls.map(|url| Talker::of(&url));
+    assert_eq!(one.ask("XACK s g 1-1"), "1");
+    assert_eq!(other.ask("XPENDING s g - + 1"), "[[\"1-1\" \"c\" 0 1]]");
+    assert_eq!(other.ask("TIME"), "[\"1000\" \"0\"]");
+    assert_eq!(other.ask("TD CLOCK ADVANCE 70"), "1000070");
+    assert_eq!(one.ask("TIME"), "[\"1000\" \"0\"]");
+    assert_eq!(test.ask("EXISTS s"), "0");
+    assert_eq!(
+        test.ask("TD SPACE NEW FROM other"),
+        "!ERR there is no snapshot 'other'; there are: begun"
+    );
+    assert_eq!(
+        test.ask("TD SPACE NEW FROM begun NODES 2"),
+        "!ERR what begins FROM a snapshot is a server, and no cluster"
+    );
+    assert_eq!(test.ask("TD SPACE LIST").matches("url").count(), 2);
+}
+
 /// What is configured once for the process is not for its spaces.
 #[test]
 fn a_space_is_as_the_process_was_started() {

@@ -135,7 +135,7 @@ fn run_line(state: &mut State, id: ClientId, line: &[u8], now: Now) -> Result<bo
         now,
         db,
     };
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     match (spec.run)(&mut call, Args::new(request, first), &mut reply) {
         Err(error) => Err(reason(&error.wire())),
         Ok(Flow::Wait(_)) => Err("this would wait".to_owned()),

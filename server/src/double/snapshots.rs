@@ -113,7 +113,7 @@ impl State {
 
     /// Goes back to `saved`. Who waits is attempted again, watched keys that are there or were are changed, and caches
     /// are told to forget all. The monotonic clock goes on, and with it the deadlines of those who wait.
-    fn go_back_to(&mut self, saved: Saved) {
+    pub(crate) fn go_back_to(&mut self, saved: Saved) {
         if let Some(double) = &self.double {
             let stage = &double.stage;
             stage.clock.go_back_to(saved.clock.standing);

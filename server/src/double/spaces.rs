@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::task::JoinSet;
 
+use super::snapshots::Saved;
 use super::strict::NameCounts;
 use crate::client::ClientId;
 use crate::clock::Clock;
@@ -66,12 +67,14 @@ pub(crate) struct Owner {
 }
 
 /// What a space is to be.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Wish {
     /// A cluster of so many nodes, and else what the process was started as.
     pub(crate) nodes: Option<usize>,
     /// It ends with this client.
     pub(crate) owner: Option<Owner>,
+    /// It begins with this. For a server, which is no cluster.
+    pub(crate) from: Option<Saved>,
     /// It listens on no port; clients are brought to it.
     pub(crate) has_no_port: bool,
 }
@@ -133,6 +136,9 @@ impl Spaces {
             .map(Server::engine)
             .cloned()
             .collect();
+        if let (Some(saved), [engine]) = (wish.from, engines.as_slice()) {
+            engine.with(|state, _| state.go_back_to(saved));
+        }
         let watch = tokio::spawn(Arc::clone(self).end_from_within(id, engines));
         let known = Known {
             id,

@@ -17,7 +17,8 @@ impl State {
     pub(crate) fn tick(&mut self, id: ClientId, request: Request<'_>) -> Option<Now> {
         let double = self.double.as_ref()?;
         let by = double.stage.jobs.lock().tick;
-        if by.0 == 0 || double.is_paused || request.is_empty() {
+        let is_still = double.is_paused || self.scripts.is_busy();
+        if by.0 == 0 || is_still || request.is_empty() {
             return None;
         }
         if let Lookup::Found(spec) = self.commands.look_up(request)

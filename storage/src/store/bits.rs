@@ -109,7 +109,7 @@ impl Store {
         let replaced = self.kind_at(db, found);
         let at = self.put(db, target, found, Value::String(StringValue::raw(result)));
         self.record_replaced(db, target, replaced, ValueKind::String);
-        self.keyspaces[db].set_deadline(at, None);
+        self.set_deadline(db, at, None);
         self.changes.record(db, target, Event::Set);
         Ok(len)
     }

@@ -246,7 +246,7 @@ impl Store {
             self.remove_past(db, at);
             return ExpireOutcome::Removed;
         }
-        self.keyspaces[db].set_deadline(at, Some(deadline));
+        self.set_deadline(db, at, Some(deadline));
         self.changes.record(db, key, Event::Expire);
         ExpireOutcome::Set
     }
@@ -256,7 +256,7 @@ impl Store {
         let Some(at) = self.locate(db, key) else {
             return false;
         };
-        let had_deadline = self.keyspaces[db].set_deadline(at, None).is_some();
+        let had_deadline = self.set_deadline(db, at, None).is_some();
         if had_deadline {
             self.changes.record(db, key, Event::Persist);
         }
@@ -269,7 +269,7 @@ impl Store {
         if self.keeps_due() {
             return None;
         }
-        self.keyspaces
+        self.keyspaces[..self.deadline_dbs]
             .iter()
             .filter_map(|keyspace| keyspace.deadlines().first_due_at())
             .min()

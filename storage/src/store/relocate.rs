@@ -114,6 +114,9 @@ impl Store {
         self.record_swap(one, other);
         self.record_swap(other, one);
         self.keyspaces.swap(one, other);
+        if one.min(other) < self.deadline_dbs {
+            self.deadline_dbs = self.deadline_dbs.max(one.max(other) + 1);
+        }
         if let Some(ledger) = self.changes.ledger_mut() {
             ledger.on_swapped(one, other);
         }
@@ -190,7 +193,7 @@ impl Store {
     ) -> RecordIndex {
         let at = self.create(db, key, value);
         if deadline.is_some() {
-            self.keyspaces[db].set_deadline(at, deadline);
+            self.set_deadline(db, at, deadline);
         }
         at
     }

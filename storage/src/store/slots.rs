@@ -119,7 +119,7 @@ impl Store {
         for moved in keys {
             self.remove(moved.db, &moved.key);
             let at = self.create(moved.db, &moved.key, moved.value);
-            self.keyspaces[moved.db].set_deadline(at, moved.deadline);
+            self.set_deadline(moved.db, at, moved.deadline);
         }
     }
 

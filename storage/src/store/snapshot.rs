@@ -123,6 +123,7 @@ impl Store {
     /// what was counted is counted no more. All changes of before must have been taken.
     pub fn roll_back(&mut self, snapshot: Snapshot) -> Flushed {
         let keyspaces = mem::replace(&mut self.keyspaces, snapshot.keyspaces);
+        self.find_deadline_dbs();
         self.unpacked = snapshot.unpacked;
         self.rng = snapshot.rng;
         self.stats = snapshot.stats;
@@ -147,6 +148,7 @@ impl Store {
         );
         self.record_presence(Event::SwappedOut);
         let keyspaces = mem::replace(&mut self.keyspaces, snapshot.keyspaces);
+        self.find_deadline_dbs();
         self.unpacked = snapshot.unpacked;
         self.rng = snapshot.rng;
         self.record_presence(Event::SwappedIn);

@@ -121,11 +121,11 @@ impl Store {
         match options.expiry {
             SetExpiry::Keep => self.changes.record(db, key, Event::Set),
             SetExpiry::Clear => {
-                self.keyspaces[db].set_deadline(at, None);
+                self.set_deadline(db, at, None);
                 self.changes.record(db, key, Event::Set);
             }
             SetExpiry::At(deadline) | SetExpiry::AtEvenIfPast(deadline) => {
-                self.keyspaces[db].set_deadline(at, Some(deadline));
+                self.set_deadline(db, at, Some(deadline));
                 self.changes.record(db, key, Event::Set);
                 self.changes.record(db, key, Event::Expire);
                 self.changes.count_as_part();

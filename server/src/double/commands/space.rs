@@ -1,4 +1,4 @@
-//! `TESTDOUBLE SPACE NEW [NODES n] [OWNED] | FREE url | LIST`
+//! `TESTDOUBLE SPACE NEW [NODES n] [FROM snapshot] [OWNED] | FREE url | LIST`
 //!
 //! Makes servers of their own in the same process, one for each test.
 //!
@@ -16,6 +16,7 @@ use super::FLAGS;
 use super::double;
 use super::fail;
 use super::help;
+use super::snapshot;
 use super::syntax;
 use crate::args::Args;
 use crate::call::Call;
@@ -93,6 +94,9 @@ fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
                 )));
             }
             wish.nodes = usize::try_from(nodes).ok();
+        } else if args.keyword("from") {
+            let name = args.bytes()?;
+            wish.from = Some(snapshot::known(double(call), name)?.clone());
         } else if args.keyword("owned") {
             let id = call.id;
             wish.owner = Some(double(call).owner(id));
@@ -100,6 +104,11 @@ fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
             let word = args.bytes()?;
             return Err(syntax::unknown("a new space", word, "TD SPACE HELP"));
         }
+    }
+    if wish.from.is_some() && (wish.nodes.is_some() || call.state.cluster.is_some()) {
+        return Err(fail(
+            "what begins FROM a snapshot is a server, and no cluster",
+        ));
     }
     Ok(wish)
 }
@@ -159,9 +168,10 @@ fn list(known: &[Known], reply: &mut ReplyWriter<'_>) {
 const NODES_MAX: u64 = 1_000;
 
 pub(super) const HELP: &[&str] = &[
-    "SPACE NEW [NODES <n>] [OWNED]",
+    "SPACE NEW [NODES <n>] [FROM <snapshot>] [OWNED]",
     "    Starts a server of its own in this process, or a cluster, and says where: a port, data, a clock, faults",
-    "    and calls of its own. OWNED, it ends with this connection.",
+    "    and calls of its own. FROM, it begins with the data and the clock of a snapshot. OWNED, it ends with this",
+    "    connection.",
     "SPACE FREE <url>|<id> | LIST",
     "    Ends one; shows all.",
 ];
