@@ -22,6 +22,7 @@ async fn a_reset_brings_back_the_start() {
         "XADD s * f v",
         "TD SNAPSHOT SAVE kept",
         "TD FAULT ADD f CMD GET BEFORE NIL",
+        "TD CLOCK TICK 5",
         "TD CLOCK SCALE 3",
         "CONFIG SET maxmemory-policy noeviction maxclients 77 notify-keyspace-events KEA",
         "DEBUG SET-ACTIVE-EXPIRE 0",
