@@ -3,6 +3,10 @@
 mod nodes;
 mod open_slots;
 mod processes;
+mod resharding;
+mod roaming;
+mod roles;
+mod slot_moves;
 mod slots;
 mod waiting;
 mod work;

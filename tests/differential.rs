@@ -3,7 +3,8 @@
 //! One seed decides what is said. A sequence that is answered differently is made as small as it can be and shown
 //! as lines for redis-cli, with both replies and with the seed that plays it alone. `TAILRACE_REFERENCE` names the
 //! reference, `TAILRACE_COMMANDS` says how many commands are sent, `TAILRACE_SEED` where to begin, and
-//! `TAILRACE_ADDR` names a Tailrace that runs elsewhere. With `TAILRACE_CLUSTER` both servers are clusters of one node.
+//! `TAILRACE_ADDR` names a Tailrace that runs elsewhere. With `TAILRACE_CLUSTER` both servers are clusters of one node, and
+//! with `TAILRACE_TESTDOUBLE` Tailrace is a test double, whose clock is the host's.
 
 mod allowed;
 mod clock;

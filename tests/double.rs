@@ -1,10 +1,19 @@
 //! Servers in the hands of a test: `TESTDOUBLE`.
 
 use tailrace_tests::Caller;
+use tailrace_tests::Value;
 
 mod clock;
+mod crashes;
 mod faults;
+mod fixtures;
+mod ledger;
+mod nodes;
 mod off;
+mod pushes;
+mod resets;
+mod snapshots;
+mod spaces;
 mod waits;
 
 /// A double whose clock stands still at a thousand seconds.
@@ -14,6 +23,15 @@ const FROZEN: &str = "testdouble yes\nclock frozen:1000000\nseed 7";
 async fn said(client: &mut Caller, line: &str) -> String {
     send(client, line);
     client.reply().await.to_string()
+}
+
+/// What a client hears of such a command, as plain text.
+async fn text(client: &mut Caller, line: &str) -> String {
+    send(client, line);
+    match client.reply().await {
+        Value::Bulk(text) => String::from_utf8_lossy(&text).into_owned(),
+        other => panic!("{line}: {other}"),
+    }
 }
 
 /// Sends such a command.

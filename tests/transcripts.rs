@@ -29,6 +29,7 @@ fn the_reference_says_what_the_transcripts_say() {
         Some(Box::new(match kind {
             Kind::Alone => Reference::start(&binary).unwrap(),
             Kind::Cluster => Reference::start_in_cluster(&binary).unwrap(),
+            Kind::Double => return None,
         }))
     };
     play_all(&start, PLAYERS, is_updating());
@@ -41,6 +42,7 @@ fn tailrace_says_what_the_transcripts_say() {
         Some(Box::new(match kind {
             Kind::Alone => Embedded::start().unwrap(),
             Kind::Cluster => Embedded::start_in_cluster().unwrap(),
+            Kind::Double => Embedded::start_double().unwrap(),
         }))
     };
     play_all(
@@ -139,13 +141,19 @@ enum Kind {
     Alone,
     /// A cluster of one node.
     Cluster,
+    /// A test double, which the reference is not.
+    Double,
 }
 
 impl Kind {
     fn of(transcript: &str) -> Self {
-        match transcript.lines().any(|line| line == "@cluster") {
-            true => Self::Cluster,
-            false => Self::Alone,
+        let says = |directive| transcript.lines().any(|line| line == directive);
+        if says("@testdouble") {
+            Self::Double
+        } else if says("@cluster") {
+            Self::Cluster
+        } else {
+            Self::Alone
         }
     }
 }

@@ -8,10 +8,12 @@
 //! **Invariant:** a figure is only ever made from runs in which no reply was an error.
 
 mod clock;
+mod cluster;
 mod control;
 mod fault;
 mod floor;
 mod load;
+mod nodes;
 mod options;
 mod peer;
 mod progress;

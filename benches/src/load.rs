@@ -156,7 +156,8 @@ pub(crate) struct Outcome {
     pub(crate) latency: Histogram<u64>,
 }
 
-/// Lets every talker say what it has to say, each on a connection of its own.
+/// Lets every talker say what it has to say, each on a connection of its own: those that lead at each of the addresses in
+/// turn, the others at the first.
 ///
 /// The time is taken from when `ready` returns, which is called once the others have begun.
 /// `on_progress` is given the units of work that are done, some times a second.
@@ -165,13 +166,13 @@ pub(crate) struct Outcome {
 ///
 /// Whatever goes wrong on any connection ends the whole load.
 pub(crate) fn drive(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     cast: Cast,
     bounds: Bounds,
     ready: &mut dyn FnMut() -> Result<(), Fault>,
     on_progress: &mut dyn FnMut(u64),
 ) -> Result<Outcome, Fault> {
-    let crews = Crew::connect_all(address, cast, bounds)?;
+    let crews = Crew::connect_all(addresses, cast, bounds)?;
     ready()?;
 
     let done = AtomicU64::new(0);
@@ -245,6 +246,9 @@ pub(crate) fn record(latency: &mut Histogram<u64>, time: Duration) {
     latency.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
 
+/// A talker, and where it connects.
+type Seat = (SocketAddr, Box<dyn Talker>);
+
 /// The connections of one thread.
 struct Crew {
     poll: Poll,
@@ -261,33 +265,35 @@ struct Crew {
 
 impl Crew {
     /// Opens all connections. Those that lead share the threads, unless they depend on others.
-    fn connect_all(address: SocketAddr, cast: Cast, bounds: Bounds) -> Result<Vec<Self>, Fault> {
-        let Cast {
-            mut leads,
-            mut others,
-        } = cast;
+    fn connect_all(
+        addresses: &[SocketAddr],
+        cast: Cast,
+        bounds: Bounds,
+    ) -> Result<Vec<Self>, Fault> {
+        let Cast { leads, others } = cast;
+        let in_turn = addresses.iter().copied().cycle();
+        let mut leads: Vec<Seat> = in_turn.zip(leads).collect();
+        let mut others: Vec<Seat> = others
+            .into_iter()
+            .map(|talker| (addresses[0], talker))
+            .collect();
         let threads = if others.is_empty() { bounds.threads } else { 1 };
         let crew_len = leads.len().div_ceil(threads.max(1)).max(1);
         let mut crews = Vec::new();
         while !leads.is_empty() {
             let later = leads.split_off(crew_len.min(leads.len()));
             let others = std::mem::take(&mut others);
-            crews.push(Self::connect(address, leads, others, bounds)?);
+            crews.push(Self::connect(leads, others, bounds)?);
             leads = later;
         }
         Ok(crews)
     }
 
-    fn connect(
-        address: SocketAddr,
-        leads: Vec<Box<dyn Talker>>,
-        others: Vec<Box<dyn Talker>>,
-        bounds: Bounds,
-    ) -> Result<Self, Fault> {
+    fn connect(leads: Vec<Seat>, others: Vec<Seat>, bounds: Bounds) -> Result<Self, Fault> {
         let poll = Poll::new().map_err(Fault::io("cannot poll"))?;
         let talking = leads.len();
         let mut connections = Vec::with_capacity(leads.len() + others.len());
-        for talker in leads.into_iter().chain(others) {
+        for (address, talker) in leads.into_iter().chain(others) {
             let mut connection = Connection::open(address, talker)?;
             let token = Token(connections.len());
             poll.registry()

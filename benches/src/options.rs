@@ -23,6 +23,8 @@ pub struct Options {
     pub(crate) threads: Option<u8>,
     /// What to measure in place of Tailrace, given like `against`.
     pub(crate) subject: Option<String>,
+    /// Of how many nodes clusters are compared; none if servers are.
+    pub(crate) nodes: Vec<u16>,
     /// Whether a server that only parses is measured, too.
     pub(crate) floor: bool,
     /// Parts of names of workloads; all if empty.
@@ -109,6 +111,9 @@ impl Options {
             tailrace: matches.remove_one("tailrace"),
             threads: matches.remove_one("threads"),
             subject: matches.remove_one("subject"),
+            nodes: matches
+                .remove_many("nodes")
+                .map_or_else(Vec::new, Iterator::collect),
             floor: matches.get_flag("floor"),
             only: matches
                 .remove_many("only")
@@ -199,8 +204,15 @@ fn command() -> Command {
         )
 }
 
-fn amounts() -> [Arg; 4] {
+fn amounts() -> [Arg; 5] {
     [
+        Arg::new("nodes")
+            .long("nodes")
+            .value_name("N,N...")
+            .help("Clusters of so many nodes: Tailrace in one process, the other with a process for each")
+            .value_delimiter(',')
+            .conflicts_with_all(["floor", "soak"])
+            .value_parser(value_parser!(u16).range(1..=64)),
         Arg::new("runs")
             .long("runs")
             .value_name("N")
@@ -278,6 +290,13 @@ mod tests {
         assert_eq!(options.runs, 5);
         assert!(options.only.is_empty() && !options.floor);
         assert_eq!((options.task, options.threads), (Task::Compare, None));
+        assert!(options.nodes.is_empty());
+    }
+
+    #[test]
+    fn clusters_have_sizes_and_no_floor() {
+        assert_eq!(parse(&["--nodes", "1,2,4"]).unwrap().nodes, [1, 2, 4]);
+        assert!(parse(&["--nodes", "2", "--floor"]).is_err());
     }
 
     #[test]
@@ -292,6 +311,8 @@ mod tests {
             ["--seconds-max", "0"],
             ["--threads", "0"],
             ["--soak", "0"],
+            ["--nodes", "0"],
+            ["--nodes", "1,65"],
             ["--soak", "1441"],
         ] {
             assert!(parse(&args).is_err(), "{args:?}");

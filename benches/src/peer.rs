@@ -18,6 +18,8 @@ pub(crate) enum Peer {
         path: PathBuf,
         /// How many threads serve sockets; as many as it takes by itself if not given.
         threads: Option<u8>,
+        /// How many nodes of a cluster it is, if it is one.
+        nodes: Option<u16>,
     },
     /// This program, as a server that only parses; see `floor.rs`.
     Floor(PathBuf),
@@ -77,7 +79,11 @@ impl Peer {
             None => this_program()?.with_file_name("tailrace"),
         };
         if path.is_file() {
-            return Ok(Self::Tailrace { path, threads });
+            return Ok(Self::Tailrace {
+                path,
+                threads,
+                nodes: None,
+            });
         }
         Err(Fault::NoProgram {
             program: path.display().to_string(),

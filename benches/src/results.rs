@@ -31,6 +31,8 @@ pub(crate) struct Series {
 pub(crate) struct Row {
     /// What the workload is.
     pub(crate) facts: Facts,
+    /// How many nodes each server is, where they are clusters.
+    pub(crate) nodes: Option<u16>,
     /// Runs on the server that is measured.
     pub(crate) subject: Series,
     /// Runs on the server that it is compared to.
@@ -119,6 +121,16 @@ impl Series {
 }
 
 impl Row {
+    /// Returns its name, which tells how many nodes there are.
+    pub(crate) fn name(&self) -> String {
+        let name = self.facts.name;
+        match self.nodes {
+            None => name.to_owned(),
+            Some(1) => format!("{name}, 1 node"),
+            Some(nodes) => format!("{name}, {nodes} nodes"),
+        }
+    }
+
     /// Returns how many times better the subject is: above 1 if it is.
     ///
     /// The middle is the ratio of the medians; least and greatest are of runs that came one after the
@@ -208,6 +220,7 @@ pub(crate) mod tests {
                 unit,
                 target: Target::Times(2.5),
             },
+            nodes: None,
             subject: series(subject),
             against: series(against),
             floor: None,

@@ -9,6 +9,7 @@ use crate::clock;
 use crate::fault::Fault;
 use crate::floor;
 use crate::load::Bounds;
+use crate::nodes;
 use crate::options::Options;
 use crate::options::Task;
 use crate::peer::Peer;
@@ -36,6 +37,7 @@ use crate::workloads::Workload;
 /// - Whatever goes wrong in a run ends the comparison: nothing is reported then.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
     match &options.task {
+        Task::Compare if !options.nodes.is_empty() => nodes::compare(options, out),
         Task::Compare => compare(options, out),
         Task::List => {
             let is_all = options.only.is_empty();
@@ -84,10 +86,21 @@ fn compare(options: &Options, out: &mut impl Write) -> Result<(), Fault> {
         }
     }
     progress.end();
-    let results = bench.end(rows);
+    publish(&bench.end(rows), options, out)
+}
 
-    let paths = report::write(&results, &options.out)?;
-    say(out, &format!("{}\n", report::table(&results)));
+/// Writes the results to their files and to `out`.
+///
+/// # Errors
+///
+/// [`Fault::Io`] if a file cannot be written.
+pub(crate) fn publish(
+    results: &Results,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<(), Fault> {
+    let paths = report::write(results, &options.out)?;
+    say(out, &format!("{}\n", report::table(results)));
     for path in paths {
         say(out, &format!("wrote {}\n", path.display()));
     }
@@ -112,6 +125,15 @@ fn chosen(only: &[String]) -> Result<Vec<&'static dyn Workload>, Fault> {
         )));
     }
     Ok(chosen)
+}
+
+/// When a run ends before its work is done.
+pub(crate) fn bounds(options: &Options) -> Bounds {
+    Bounds {
+        time_max: Duration::from_secs(options.seconds_max),
+        silence_max: SILENCE_MAX,
+        threads: options.load_threads,
+    }
 }
 
 /// The servers, ready to be measured.
@@ -165,6 +187,7 @@ impl<'a> Bench<'a> {
         }
         Ok(Row {
             facts: workload.facts(),
+            nodes: None,
             subject: Series::new(subject),
             against: Series::new(against),
             floor: (!floor.is_empty()).then(|| Series::new(floor)),
@@ -181,11 +204,7 @@ impl<'a> Bench<'a> {
         self.progress
             .begin(format!("{name}  run {number} of {runs}  {}", server.name()));
         let mut on_progress = |done, of| self.progress.advance(done, of);
-        let bounds = Bounds {
-            time_max: Duration::from_secs(self.options.seconds_max),
-            silence_max: SILENCE_MAX,
-            threads: self.options.load_threads,
-        };
+        let bounds = bounds(self.options);
         let mut site = Site::new(server, self.options.scale, bounds, &mut on_progress);
 
         measure(workload, &mut site, server).map_err(|fault| Fault::Run {
@@ -233,7 +252,8 @@ fn measure(
     })
 }
 
-fn cpu_seconds(before: Option<Usage>, after: Option<Usage>) -> Option<f64> {
+/// Returns the processor time between two looks, if both are known.
+pub(crate) fn cpu_seconds(before: Option<Usage>, after: Option<Usage>) -> Option<f64> {
     Some(after?.cpu_seconds - before?.cpu_seconds)
 }
 

@@ -32,23 +32,33 @@ impl Server {
     /// - [`Fault::Io`] if it takes no connection.
     pub(crate) fn start(peer: &Peer) -> Result<Self, Fault> {
         let (address, process) = match peer {
-            Peer::Tailrace { path, threads } => {
+            Peer::Tailrace {
+                path,
+                threads,
+                nodes,
+            } => {
                 let program = path.display().to_string();
-                let args = threads.map_or_else(Vec::new, |threads| {
-                    vec!["--threads".to_owned(), threads.to_string()]
-                });
-                let (process, port) = start_on_free_port(&program, &args, "")?;
+                let mut args = Vec::new();
+                if let Some(threads) = threads {
+                    args.extend(["--threads".to_owned(), threads.to_string()]);
+                }
+                if let Some(nodes) = nodes {
+                    args.extend(["--nodes".to_owned(), nodes.to_string()]);
+                    args.extend(["--cluster-enabled", "yes"].map(str::to_owned));
+                }
+                let ports = nodes.unwrap_or(1);
+                let (process, port) = start_on_free_ports(ports, &program, &args, "")?;
                 (local(port), Some(process))
             }
             Peer::Floor(path) => {
                 let program = path.display().to_string();
-                let (process, port) = start_on_free_port(&program, &[], "")?;
+                let (process, port) = start_on_free_ports(1, &program, &[], "")?;
                 (local(port), Some(process))
             }
             Peer::Program { program, args } => {
                 let kept = NOTHING_KEPT.map(str::to_owned);
                 let args = [args.as_slice(), &kept].concat();
-                let (process, port) = start_on_free_port(program, &args, VALKEY_ADVICE)?;
+                let (process, port) = start_on_free_ports(1, program, &args, VALKEY_ADVICE)?;
                 (local(port), Some(process))
             }
             Peer::Address(address) => (*address, None),
@@ -124,15 +134,17 @@ impl Server {
     }
 }
 
-/// A port that was free a moment ago may be taken by another program meanwhile; then another is tried.
-fn start_on_free_port(
+/// A port that was free a moment ago may be taken by another program meanwhile; then another is tried. A cluster takes
+/// several that follow each other.
+fn start_on_free_ports(
+    count: u16,
     program: &str,
     args: &[String],
     advice: &str,
 ) -> Result<(Process, u16), Fault> {
     let mut tries = 1;
     loop {
-        let port = free_port()?;
+        let port = free_ports(count)?;
         let mut args = args.to_vec();
         args.extend(["--port", &port.to_string(), "--bind", "127.0.0.1"].map(str::to_owned));
         match Process::start(program, &args, advice, IS_READY) {
@@ -143,11 +155,25 @@ fn start_on_free_port(
     }
 }
 
-fn free_port() -> Result<u16, Fault> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(Fault::io("cannot find a free port"))
+/// Returns a port that is free now.
+pub(crate) fn free_port() -> Result<u16, Fault> {
+    free_ports(1)
+}
+
+/// Returns the first of so many ports that are free now.
+fn free_ports(count: u16) -> Result<u16, Fault> {
+    let bound = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let mut tries = 1;
+    loop {
+        let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
+        let (port, _first) = first.map_err(Fault::io("cannot find a free port"))?;
+        let others = (1..count).map(|more| port.checked_add(more).map(bound));
+        let others: Option<Vec<_>> = others.map(|other| other?.ok()).collect();
+        if others.is_some() || tries == FREE_TRIES {
+            return Ok(port);
+        }
+        tries += 1;
+    }
 }
 
 fn local(port: u16) -> SocketAddr {
@@ -191,6 +217,9 @@ A server that runs already is named by its address, as in --against 127.0.0.1:63
 
 /// How often another port is tried.
 const PORT_TRIES: u32 = 3;
+
+/// How often ports that follow each other are looked for.
+const FREE_TRIES: u32 = 30;
 
 #[cfg(test)]
 mod tests {

@@ -161,7 +161,7 @@ impl Soak<'_> {
         let start = clock::now();
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let address = self.server.address();
-        drive(address, cast, bounds, &mut || Ok(()), &mut |_| {
+        drive(&[address], cast, bounds, &mut || Ok(()), &mut |_| {
             let done = clock::now() - start;
             self.progress.advance(millis(done), millis(time));
         })

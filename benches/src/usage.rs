@@ -6,7 +6,7 @@ use crate::control::Info;
 use crate::fault::Fault;
 
 /// Processor time and memory of a server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     /// Processor time since the server was started, of all its threads.
     pub(crate) cpu_seconds: f64,

@@ -60,6 +60,7 @@ pub use reply::Mark;
 pub use reply::Pieces;
 pub use reply::ReplyWriter;
 pub use reply::Room;
+pub use reply::Stamp;
 pub use reply::Version;
 pub use request::Iter;
 pub use request::OwnedRequest;

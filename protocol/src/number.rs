@@ -9,6 +9,7 @@ pub(crate) use digits::DIGITS_MAX;
 pub use digits::append_i64;
 pub use digits::append_u64;
 pub(crate) use digits::digit;
+pub(crate) use digits::short_digits;
 pub(crate) use digits::write_all;
 pub(crate) use digits::write_back;
 pub use double::append_f64;

@@ -6,6 +6,7 @@ mod pieces;
 pub use self::pieces::IdPairs;
 pub use self::pieces::Pieces;
 pub use self::pieces::Room;
+pub use self::pieces::Stamp;
 
 use self::late::LateParts;
 use crate::number;
@@ -203,6 +204,26 @@ impl<'a> ReplyWriter<'a> {
         line.digits(ms);
         line.bulk_header();
         line.append_to(self.out);
+    }
+
+    /// As [`Self::id`], where others were written by `ids` that are much the same.
+    #[inline]
+    pub fn id_like(&mut self, ids: &mut IdPairs, ms: u64, seq: u64) {
+        let Some((digits, count)) = number::short_digits(seq) else {
+            return self.id(ms, seq);
+        };
+        let (text, len) = ids.before(ms, count);
+        self.front(text, len);
+        self.front(&digits, count);
+        self.line_end();
+    }
+
+    /// Appends the first `len` of some bytes. As for headers, a copy of fixed length is the cheaper one.
+    #[inline]
+    fn front<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        let end = self.out.len() + len;
+        self.out.extend_from_slice(bytes);
+        self.out.truncate(end);
     }
 
     /// As [`Self::id`], where the reference puts it in afterwards.

@@ -41,7 +41,9 @@ impl<'a> Args<'a> {
 
     /// The next argument.
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], CommandError> {
-        let bytes = self.request.get(self.at).ok_or(CommandError::Syntax)?;
+        let Some(bytes) = self.request.get(self.at) else {
+            return Err(CommandError::Syntax);
+        };
         self.at += 1;
         Ok(bytes)
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 use tailrace_protocol::Version;
 use tailrace_storage::Instant;
@@ -93,6 +95,8 @@ pub struct Client {
     pub asking: bool,
     /// The node of a cluster that it is connected to.
     pub face: NodeIndex,
+    /// That node is a face of another engine now, which its connection is to take it to.
+    pub is_sent_away: bool,
     /// Whether it sees the commands of all clients.
     pub is_monitor: bool,
     /// Commands queued since `MULTI`.
@@ -204,24 +208,38 @@ pub struct Clients {
     slots: Vec<Option<Box<Client>>>,
     free: Vec<u32>,
     by_number: BTreeMap<u64, u32>,
-    last_number: u64,
+    last_number: Arc<AtomicU64>,
 }
 
 impl Clients {
     /// Adds a client that `make` builds from its new name.
     pub fn insert(&mut self, make: impl FnOnce(ClientId) -> Client) -> ClientId {
-        self.last_number += 1;
+        let number = 1 + self.last_number.fetch_add(1, Ordering::Relaxed);
+        let id = self.reserve(number);
+        self.slots[id.slot as usize] = Some(Box::new(make(id)));
+        id
+    }
+
+    /// Adds a client that another table gave away, which keeps its number.
+    pub(crate) fn adopt(&mut self, mut client: Box<Client>) -> ClientId {
+        client.id = self.reserve(client.id.number);
+        let id = client.id;
+        self.slots[id.slot as usize] = Some(client);
+        id
+    }
+
+    /// Takes the numbers of clients from where another table takes them, so that none is given twice.
+    pub(crate) fn share_numbers(&mut self, last_number: Arc<AtomicU64>) {
+        self.last_number = last_number;
+    }
+
+    fn reserve(&mut self, number: u64) -> ClientId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             u32::try_from(self.slots.len() - 1).expect("fewer clients than file descriptors")
         });
-        let id = ClientId {
-            number: self.last_number,
-            slot,
-        };
-        self.slots[slot as usize] = Some(Box::new(make(id)));
-        self.by_number.insert(id.number, slot);
-        id
+        self.by_number.insert(number, slot);
+        ClientId { number, slot }
     }
 
     /// Takes a client out.

@@ -10,6 +10,7 @@ use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tailrace_storage::UnixMicros;
 use tailrace_storage::UnixMillis;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 /// A source of time.
@@ -57,7 +58,8 @@ impl SystemClock {
     }
 
     fn micros(duration: Duration) -> u64 {
-        u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+        // Sixty-four bits last for half a million years, and are counted in faster than more of them.
+        duration.as_secs() * 1_000_000 + u64::from(duration.subsec_micros())
     }
 }
 
@@ -78,6 +80,36 @@ impl Clock for SystemClock {
 
     fn mono(&self) -> Instant {
         Instant(Self::micros(self.started.elapsed()))
+    }
+}
+
+/// Tokio's clock, which a test can pause and move; the wall goes on from what the host's shows at first.
+pub(crate) struct TokioClock {
+    runtime: Handle,
+    started: tokio::time::Instant,
+    started_wall: UnixMicros,
+}
+
+impl TokioClock {
+    /// A clock whose monotonic zero is this moment. Must be made on a thread of `runtime`.
+    pub(crate) fn on(runtime: Handle) -> Self {
+        Self {
+            runtime,
+            started: tokio::time::Instant::now(),
+            started_wall: SystemClock::new().now().wall,
+        }
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Now {
+        // Each runtime has a time of its own, and threads without one have the host's.
+        let _entered = self.runtime.enter();
+        let passed = SystemClock::micros(self.started.elapsed());
+        Now {
+            wall: UnixMicros(self.started_wall.0 + passed),
+            mono: Instant(passed),
+        }
     }
 }
 

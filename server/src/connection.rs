@@ -111,8 +111,13 @@ enum Turn {
 impl<R: AsyncRead + Unpin> Connection<R> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.link.register(cx.waker());
-        if self.verdict == Verdict::Waiting && self.link.was_called() {
-            self.take_backlog();
+        if self.link.was_called() {
+            match self.verdict {
+                Verdict::Waiting => self.take_backlog(),
+                // It may have to go elsewhere.
+                Verdict::Open => self.verdict = self.guard.engine.look_at(self.guard.id),
+                Verdict::Elsewhere | Verdict::Closing => {}
+            }
         }
         for _ in 0..STEPS_PER_TURN {
             if self.link.is_killed() {
@@ -143,6 +148,10 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 return Turn::Next;
             }
             return if is_flushed { Turn::End } else { Turn::Sleep };
+        }
+        if self.verdict == Verdict::Elsewhere {
+            self.hand_over();
+            return Turn::Next;
         }
         if self.verdict == Verdict::Open && self.is_runnable {
             self.run_input();
@@ -260,8 +269,11 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             self.is_runnable = false;
             return input.len();
         }
-        if count < batch.len() || self.limits.authenticated != was_authenticated {
-            // It stopped early, or may send more from now on: what is left is found again.
+        if count < batch.len()
+            || self.limits.authenticated != was_authenticated
+            || verdict == Verdict::Elsewhere
+        {
+            // It stopped early, goes elsewhere, or may send more from now on: what is left is found again.
             self.decoder.reset();
             self.is_runnable = true;
             return batch.input_bytes(count);
@@ -308,10 +320,20 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     /// Goes on with what the engine gives back, if the wait is over.
     fn go_on(&mut self, verdict: Verdict, backlog: Vec<u8>) {
         self.verdict = verdict;
-        if verdict == Verdict::Open {
+        if matches!(verdict, Verdict::Open | Verdict::Elsewhere) {
             self.is_runnable = !backlog.is_empty();
             self.input = backlog;
             self.head = 0;
+        }
+    }
+
+    /// Goes on at another engine, which the client's node is a face of now.
+    fn hand_over(&mut self) {
+        let Guard { engine, id } = &self.guard;
+        self.verdict = Verdict::Open;
+        if let Some((engine, id, limits)) = engine.hand_over(*id) {
+            self.guard = Guard { engine, id };
+            self.apply(limits);
         }
     }
 

@@ -64,6 +64,9 @@ pub(crate) fn execute(
     state.caller = Some(id);
     state.request_bytes = request_bytes;
     let admitted = admit(state, id, request);
+    if state.slot_stats.is_on() {
+        state.begin_slot_cost(id, request);
+    }
     let client = state.clients.at(id);
     if !client.out.is_empty() {
         // What it has to forget before its command runs.
@@ -112,6 +115,9 @@ pub(crate) fn execute(
         }
     };
     state.caller = None;
+    if step == Step::Done && state.slot_stats.is_on() {
+        state.count_slot_input(ran, request_bytes);
+    }
     match step {
         Step::Done => finish(state, id, start, out),
         // Its reply is still to come, and so is the end of `CLIENT REPLY SKIP`.
@@ -203,7 +209,7 @@ pub(crate) fn run(
     state.store.set_import_source(client.import_source);
     state.store.set_from_script(false);
     crate::panic::set_command(spec.name);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     // Of the commands that are fast none changes others and not this one.
     let bytes_before = state.store.bytes_of(db);
@@ -248,6 +254,9 @@ pub(crate) fn run(
         };
         state.touched_bytes =
             bytes.request + bytes.reply + bytes_before.abs_diff(state.store.bytes_of(db));
+        if state.slot_stats.is_on() {
+            state.count_slot_output(id, bytes.reply);
+        }
         state.log_if_large(id, spec, request, now, bytes);
     }
     if !state.monitors.is_empty() {
@@ -280,7 +289,7 @@ pub(crate) fn run_in_script(
 ) {
     crate::panic::set_command(spec.name);
     state.store.set_from_script(true);
-    let first = 1 + usize::from(spec.name.contains('|'));
+    let first = spec.words();
     let mark = reply.mark();
     let db = state.clients.at(id).db;
     let mut call = Call {
@@ -306,7 +315,7 @@ pub(crate) fn run_in_script(
     if !state.monitors.is_empty() {
         // After SELECT it is another one.
         let db = state.clients.at(id).db;
-        state.show_in_script(spec, db, request, now);
+        state.show_in_script(id, spec, db, request, now);
     }
     // What a script asks for was not sent, and what it hears does not go by its caller's CLIENT REPLY.
     let bytes = CallBytes {
@@ -314,6 +323,7 @@ pub(crate) fn run_in_script(
         reply: 0,
         pushed: reply.bytes_since(mark),
     };
+    state.count_slot_call(id, spec, request, bytes.pushed);
     state.log_if_large(id, spec, request, now, bytes);
     state.stats.on_call(spec);
 }
@@ -487,7 +497,7 @@ pub(crate) fn unknown_subcommand(request: Request<'_>, container: &'static Spec)
     }
 }
 
-fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
+pub(crate) fn unknown_command(request: Request<'_>, compat: Compat) -> CommandError {
     let name = request.get(0).unwrap_or_default();
     let mut args = Vec::new();
     for arg in request.iter().skip(1) {

@@ -5,6 +5,7 @@
 //! the same taking, after each command. The lock is never held across an await.
 
 mod batch;
+mod hand_over;
 mod lock;
 
 use std::panic::AssertUnwindSafe;
@@ -27,6 +28,7 @@ use crate::client::ReplyMode;
 use crate::clock::Clock;
 use crate::input::InputLimits;
 use crate::link::Link;
+use crate::listener::Refusal;
 use crate::script::Loan;
 use crate::serve;
 use crate::state::State;
@@ -53,6 +55,8 @@ pub(crate) enum Verdict {
     /// A command waits, or the client is not heard any more: read, and ask again when woken or when
     /// something was read.
     Waiting,
+    /// The client's node is a face of another engine now: go there.
+    Elsewhere,
     /// Send what is queued, then close.
     Closing,
 }
@@ -72,6 +76,8 @@ impl Verdict {
             Self::Closing
         } else if client.is_blocked() || client.is_unheard {
             Self::Waiting
+        } else if client.is_sent_away {
+            Self::Elsewhere
         } else {
             Self::Open
         }
@@ -106,11 +112,15 @@ impl Engine {
         self.with_sending(Sending::AtOnce, act)
     }
 
+    /// Looks at the state, of which nothing follows: nobody hears that somebody looked.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
+    }
+
     fn with_sending<T>(&self, sending: Sending, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
             state.begin(now);
             let result = act(state, now);
@@ -122,19 +132,20 @@ impl Engine {
             state.note_fault();
             std::panic::resume_unwind(panic)
         });
-        self.release(guard, None, sending, now, deadline);
+        self.release(guard, None, sending, now);
         result
     }
 
     /// Adds a client that `make` builds, unless `refuse` has a reason not to.
     pub(crate) fn connect(
         &self,
-        refuse: impl FnOnce(&State) -> Option<&'static str>,
+        refuse: impl FnOnce(&State) -> Option<Refusal>,
         make: impl FnOnce(ClientId, Now) -> Client,
-    ) -> Result<(ClientId, InputLimits), &'static str> {
+    ) -> Result<(ClientId, InputLimits), Refusal> {
         self.with_sending(Sending::AtTurnEnd, |state, now| {
             if let Some(refusal) = refuse(state) {
-                state.stats.rejected_connections += 1;
+                let is_seen = matches!(refusal, Refusal::Says(_));
+                state.stats.rejected_connections += u64::from(is_seen);
                 return Err(refusal);
             }
             state.stats.connections += 1;
@@ -143,6 +154,7 @@ impl Engine {
             client.authenticated = state.config.settings().requirepass.is_none();
             tracing::debug!("{client} connected");
             state.schedule_idle(now.mono);
+            state.look_where(id);
             Ok((id, InputLimits::of(state, id)))
         })
     }
@@ -156,6 +168,14 @@ impl Engine {
     pub(crate) fn take_backlog(&self, id: ClientId) -> (Verdict, Vec<u8>) {
         self.with_sending(Sending::AtTurnEnd, |state, _| {
             state.clients.get_mut(id).map_or(GONE, take_back)
+        })
+    }
+
+    /// What the connection of a client that waits for nothing is to do next.
+    pub(crate) fn look_at(&self, id: ClientId) -> Verdict {
+        self.with_sending(Sending::AtTurnEnd, |state, _| {
+            let client = state.clients.get(id);
+            client.map_or(Verdict::Closing, Verdict::of)
         })
     }
 
@@ -203,7 +223,7 @@ impl Engine {
     pub(crate) fn on_time(&self) -> Option<Instant> {
         let mut next = None;
         self.with(|state, now| {
-            if state.fault.is_some() {
+            if state.fault.is_some() || state.is_paused() {
                 return;
             }
             if state.scripts.is_busy() {
@@ -211,12 +231,7 @@ impl Engine {
                 next = Some(now.mono + BUSY_LOOK);
                 return;
             }
-            state.release_due(now);
-            state.stats.on_cycle(0);
-            serve::expire(state, now);
-            state.upkeep(now.mono);
-            state.forget_keys_in_time(now.mono);
-            serve::settle(state, now);
+            state.do_due(now);
             self.run_resumed(state, now);
             next = state.next_deadline(now);
         });
@@ -239,15 +254,8 @@ impl Engine {
     }
 
     /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
-    /// those who wait for the end of a turn, for a deadline before `deadline`, or for the end.
-    fn release(
-        &self,
-        mut guard: Locked<'_>,
-        caller: Option<ClientId>,
-        sending: Sending,
-        now: Now,
-        deadline: Option<Instant>,
-    ) {
+    /// those who wait for the end of a turn, for a deadline sooner than the ones they know, or for the end.
+    fn release(&self, mut guard: Locked<'_>, caller: Option<ClientId>, sending: Sending, now: Now) {
         if guard.double.is_some() {
             guard.check_watches(now);
             self.run_resumed(&mut guard, now);
@@ -263,7 +271,8 @@ impl Engine {
             Sending::AtOnce => guard.hand_over_all(now, &mut links),
         }
         let wants_telling = guard.outbox.wants_telling();
-        let next = guard.next_deadline(now);
+        let deadlines = guard.deadlines(now);
+        let known = std::mem::replace(&mut guard.told_deadlines, deadlines);
         let is_ending = guard.is_ending;
         let cluster = guard.cluster.as_mut();
         let others = cluster.map_or_else(Vec::new, |cluster| cluster.take_news());
@@ -276,7 +285,7 @@ impl Engine {
             self.has_output.notify_one();
         }
         links.iter().for_each(|link| link.flush());
-        if next.is_some_and(|next| deadline.is_none_or(|deadline| next < deadline)) {
+        if deadlines.come_before(known) {
             self.earlier_deadline.notify_one();
         }
         if is_ending {
@@ -321,14 +330,27 @@ impl State {
         })
     }
 
+    /// Does what has become due by this instant, but for keys.
+    pub(crate) fn do_due(&mut self, now: Now) {
+        self.release_due(now);
+        self.stats.on_cycle(0);
+        serve::expire(self, now);
+        self.upkeep(now.mono);
+        self.forget_keys_in_time(now.mono);
+        serve::settle(self, now);
+    }
+
     /// Sets the instant of what follows, and removes keys that are due by then.
     ///
     /// While a script runs on and on, it stays the script's instant.
-    fn begin(&mut self, now: Now) {
+    pub(crate) fn begin(&mut self, now: Now) {
         if self.scripts.is_busy() {
             return;
         }
         self.store.set_now(now.unix());
+        if self.is_paused() {
+            return;
+        }
         self.on_gate(now.mono);
         if !self.is_active_expiry_off {
             self.expire_slice(now);

@@ -120,6 +120,14 @@ impl Gate {
         self.held.pop_front()
     }
 
+    /// Opens it for good, and gives the commands that it held, which are not to be executed any more.
+    pub(crate) fn clear(&mut self) -> impl Iterator<Item = Held> + use<> {
+        self.closed = None;
+        self.asleep_until = None;
+        self.released = 0;
+        std::mem::take(&mut self.held).into_iter()
+    }
+
     fn release(&mut self) {
         self.released = self.held.len();
     }

@@ -15,6 +15,7 @@ mod command_table;
 pub mod commands;
 pub mod config;
 mod connection;
+mod deadlines;
 mod dispatch;
 mod double;
 mod engine;
@@ -48,6 +49,7 @@ pub mod spec;
 pub mod state;
 pub mod stats;
 pub mod syntax;
+pub mod testing;
 mod timer;
 mod timing;
 mod tracking;
@@ -61,12 +63,14 @@ pub use cluster::Cluster;
 pub use command_table::CommandTable;
 pub use commands::COMMANDS;
 pub use config::Config;
+pub use double::strict::Unsupported;
 pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;
 pub use server::StartError;
 pub use tailrace_storage::Millis;
 pub use tailrace_storage::UnixMillis;
+pub use testing::TestServer;
 
 /// The Rust code of the README is one of the documentation's tests.
 #[cfg(doctest)]

@@ -24,7 +24,9 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::cluster::NodeIndex;
+use crate::cluster::Topology;
 use crate::connection;
+use crate::double::outage::Phase;
 use crate::engine::Engine;
 use crate::link::Link;
 use crate::link::Outlet;
@@ -36,6 +38,8 @@ pub(crate) struct Acceptor {
     pub(crate) engine: Arc<Engine>,
     /// The node of a cluster that its clients are connected to.
     pub(crate) face: NodeIndex,
+    /// The cluster, in which another engine may be that of the node now.
+    pub(crate) topology: Option<Arc<Topology>>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
     /// Where the tasks of clients live, whichever thread brings a client.
@@ -94,12 +98,19 @@ impl Acceptor {
         }
     }
 
+    /// The engine that the node is a face of.
+    fn engine_now(&self) -> Arc<Engine> {
+        let topology = self.topology.as_ref();
+        let engine = topology.and_then(|topology| topology.engine_of(self.face));
+        engine.unwrap_or_else(|| Arc::clone(&self.engine))
+    }
+
     fn serve_tcp(&self, stream: TcpStream, addr: SocketAddr) {
         let laddr = stream.local_addr();
         // A client that left already is noticed by the first read.
         let _ = stream.set_nodelay(true);
         let keepalive = self
-            .engine
+            .engine_now()
             .with(|state, _| state.config.settings().tcp_keepalive_s);
         if keepalive > 0 {
             let idle = std::time::Duration::from_secs(keepalive);
@@ -146,11 +157,11 @@ impl Acceptor {
         let link = Arc::new(Link::new(outlet));
         let client_link = Arc::clone(&link);
         let local = peer.local;
-        let connected = self.engine.connect(
-            |state| refusal(state, local),
+        let engine = self.engine_now();
+        let connected = engine.connect(
+            |state| refusal(state, self.face, local),
             |id, now| new_client(id, self.face, peer, client_link, now),
         );
-        let engine = Arc::clone(&self.engine);
         match connected {
             Ok((id, limits)) => {
                 if self.stop.is_cancelled() {
@@ -160,7 +171,9 @@ impl Acceptor {
                 let serving = connection::serve(engine, reader, link, id, limits);
                 self.tasks.spawn_on(serving, &self.runtime);
             }
-            Err(refusal) => {
+            // Both directions of the socket are closed when they are dropped.
+            Err(Refusal::Silent) => {}
+            Err(Refusal::Says(refusal)) => {
                 link.enqueue(&mut format!("-{refusal}\r\n").into_bytes());
                 link.flush();
                 if link.waiting() > 0 {
@@ -177,19 +190,39 @@ impl Acceptor {
     }
 }
 
+/// What a client hears that is not to be served.
+pub(crate) enum Refusal {
+    /// Nothing: as far as it can see, there is no server.
+    Silent,
+    /// Why that is so.
+    Says(&'static str),
+}
+
 /// Why a client is not to be served, if it is not.
-fn refusal(state: &State, local: bool) -> Option<&'static str> {
+fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<Refusal> {
+    if let Some(Phase::Down(_)) = state.outage(state.clock.mono()) {
+        return Some(Refusal::Silent);
+    }
     let settings = state.config.settings();
-    if state.clients.len() >= settings.maxclients {
-        return Some(match state.cluster {
+    let is_full = |count: usize| count >= settings.maxclients;
+    if is_full(state.clients.len()) && is_full(state.clients_of(face)) {
+        return Some(Refusal::Says(match state.cluster {
             Some(_) => "ERR max number of clients + cluster connections reached",
             None => "ERR max number of clients reached",
-        });
+        }));
     }
     if settings.protected_mode && settings.requirepass.is_none() && !local {
-        return Some(PROTECTED_MODE);
+        return Some(Refusal::Says(PROTECTED_MODE));
     }
     None
+}
+
+/// Adds a client that nobody hears, for what the server asks of itself before it listens.
+pub(crate) fn add_own_client(state: &mut State, now: Now) -> ClientId {
+    let (_, writer) = tokio::io::split(tokio::io::empty());
+    let link = Arc::new(Link::new(Box::new(AnyOutlet(writer))));
+    let make = |id| new_client(id, NodeIndex::default(), Peer::embedded(), link, now);
+    state.clients.insert(make)
 }
 
 fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: Now) -> Client {
@@ -216,6 +249,7 @@ fn new_client(id: ClientId, face: NodeIndex, peer: Peer, link: Arc<Link>, now: N
         readonly: false,
         asking: false,
         face,
+        is_sent_away: false,
         is_monitor: false,
         transaction: None,
         has_transacted: false,

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cluster::NodeIndex;
+use crate::cluster::Topology;
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
@@ -24,6 +25,7 @@ use crate::state::State;
 pub(crate) struct Listening {
     engine: Weak<Engine>,
     face: NodeIndex,
+    topology: Option<Arc<Topology>>,
     tasks: TaskTracker,
     stop: CancellationToken,
     runtime: Handle,
@@ -39,6 +41,7 @@ impl Listening {
         Self {
             engine: Arc::downgrade(&acceptor.engine),
             face: acceptor.face,
+            topology: acceptor.topology.clone(),
             tasks: acceptor.tasks.clone(),
             stop: acceptor.stop.clone(),
             runtime: acceptor.runtime.clone(),
@@ -55,6 +58,7 @@ impl Listening {
         let acceptor = Acceptor {
             engine,
             face: self.face,
+            topology: self.topology.clone(),
             tasks: self.tasks.clone(),
             stop: self.stop.clone(),
             runtime: self.runtime.clone(),
@@ -68,7 +72,8 @@ impl Listening {
             let socket = Arc::new(socket);
             self.sockets.push(Arc::downgrade(&socket));
             let accepting = acceptor.clone().accept_tcp(socket, self.close.clone());
-            self.runtime.spawn(accepting);
+            // Whoever stops the server waits until the address is free.
+            self.tasks.spawn_on(accepting, &self.runtime);
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Err(error) => return fail(&error),
     };
     match run(config, parent) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => fail(&*error),
     }
 }
@@ -47,7 +47,7 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn run(mut config: Config, parent: Parent) -> Result<(), Box<dyn std::error::Error>> {
+fn run(mut config: Config, parent: Parent) -> Result<ExitCode, Box<dyn std::error::Error>> {
     startup::change_dir(config.settings())?;
     let set_log_level = startup::log_to(config.settings())?;
     startup::raise_open_files(&mut config);
@@ -73,9 +73,10 @@ fn serve(
     builder: Builder,
     supervisor: &Supervisor,
     parent: Parent,
-) -> Result<(), Box<dyn std::error::Error>> {
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let has_log_file = !config.settings().logfile.is_empty();
     let is_double = config.settings().testdouble;
+    let is_strict = config.settings().strict;
     let wishes = config.settings().parent.clone();
     let _pid_file = startup::PidFile::write(config.settings());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -108,11 +109,19 @@ fn serve(
         };
         tracing::info!("{why}: answering what was read, then ending");
         supervisor.on_stopping();
+        let unsupported = server.unsupported();
         server.stop().await;
         tracing::info!("ended");
-        Ok(())
+        if is_strict && !unsupported.counts().is_empty() {
+            eprintln!("tailrace: what is not supported was asked for: {unsupported}");
+            return Ok(ExitCode::from(UNSUPPORTED));
+        }
+        Ok(ExitCode::SUCCESS)
     })
 }
+
+/// How a strict test double ends that was asked for what it does not do.
+const UNSUPPORTED: u8 = 3;
 
 /// Lets the allocator return what has been free for a while, over and over.
 ///

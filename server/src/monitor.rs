@@ -52,13 +52,14 @@ impl State {
         let client = self.clients.at(id);
         let (db, address) = (client.db, address(client));
         let line = self.line(db, &address, request, now);
-        self.show(&line);
+        self.show(id, &line);
     }
 
     /// Shows a command that a script called.
     #[cold]
     pub(crate) fn show_in_script(
         &mut self,
+        id: ClientId,
         spec: &'static Spec,
         db: usize,
         request: Request<'_>,
@@ -66,14 +67,19 @@ impl State {
     ) {
         if !spec.flags.has(Flags::ADMIN | Flags::SKIP_MONITOR) {
             let line = self.line(db, "lua", request, now);
-            self.show(&line);
+            self.show(id, &line);
         }
     }
 
-    fn show(&mut self, line: &str) {
+    /// Shows what a client did to those who look on at its node.
+    fn show(&mut self, id: ClientId, line: &str) {
+        let face = self.face_of(id);
         for index in 0..self.monitors.len() {
             let monitor = self.monitors[index];
             let client = self.clients.at(monitor);
+            if face.is_some_and(|face| client.face != face) {
+                continue;
+            }
             // It is a reply, unlike a message: it comes only to those who want replies, and at once.
             match client.reply_mode {
                 ReplyMode::On if self.caller == Some(monitor) => {

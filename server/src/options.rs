@@ -142,7 +142,7 @@ fn name_is(words: &[Vec<u8>], name: &str) -> bool {
 }
 
 /// Directives of our own that mean `yes` where nothing follows.
-const SWITCHES: &[&str] = &["testdouble", "exit-with-parent"];
+const SWITCHES: &[&str] = &["testdouble", "strict", "exit-with-parent"];
 
 fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
@@ -181,6 +181,9 @@ Tailrace's own directives:
                                  first line is JSON that says where it listens
        clock real|frozen[:UNIX-MS]|auto[:CLIENTS]
                                  how the clock of a test double goes at first (real)
+       faults FILE               the faults of a test double at first, one in each line, as TD FAULT LOAD takes them
+       strict                    end with exit status 3 if a test double was asked for commands that there are not
+       fixture FILE              commands that a test double executes when it starts, one in each line
        seed N                    what chance starts from
        ready-file PATH           where to write the first line, too, once the server listens
        ready-fd N                an open descriptor to write it to

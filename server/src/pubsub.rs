@@ -204,7 +204,7 @@ impl State {
         }
     }
 
-    /// As [`Self::publish`], to the clients of all nodes of a cluster. Only those of this engine are counted.
+    /// As [`Self::publish`], to the clients of all nodes of a cluster. Only those of the caller's node are counted.
     pub(crate) fn publish_to_all(&mut self, channel: &[u8], message: &[u8]) -> u64 {
         if let Some(cluster) = &mut self.cluster {
             cluster.send(channel, message);
@@ -231,7 +231,14 @@ impl State {
     /// Sends a message to everybody who listens to `channel` of a shard, and says to how many.
     pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> u64 {
         let parts = [b"smessage", channel, message];
-        self.push_to_channel(Kind::Shard, channel, &parts)
+        let receivers = self.push_to_channel(Kind::Shard, channel, &parts);
+        if receivers > 0 && self.slot_stats.is_on() {
+            // A push and an array have headers of the same length.
+            let each = encoded(&parts, Version::Resp2).len();
+            let bytes = each.saturating_mul(usize::try_from(receivers).unwrap_or(0));
+            self.count_slot_messages(channel, bytes);
+        }
+        receivers
     }
 
     /// Pushes the same to all who listen to a channel by its name.
@@ -251,7 +258,11 @@ impl State {
     /// Pushes the same to all of `clients`, written once in each dialect that is among theirs.
     fn push_to_all(&mut self, clients: &[ClientId], parts: &[&[u8]]) -> u64 {
         let (old, new) = (OnceCell::new(), OnceCell::new());
+        let is_double = self.double.is_some();
         for &id in clients {
+            if is_double && self.loses_message(id, parts[0], parts[parts.len() - 2]) {
+                continue;
+            }
             self.push(id, |reply| {
                 let version = reply.version();
                 let place = match version {
@@ -261,7 +272,22 @@ impl State {
                 reply.raw(place.get_or_init(|| encoded(parts, version)));
             });
         }
-        clients.len() as u64
+        // Of several nodes in one engine, that of the caller counts its own.
+        let count = self.caller.map(|id| self.count_beside(id, clients));
+        count.unwrap_or(clients.len()) as u64
+    }
+
+    /// How many of these names somebody listens to who is connected to the caller's node.
+    pub(crate) fn heard_at(&self, caller: ClientId, subscribers: &Subscribers) -> usize {
+        let heard = subscribers.values();
+        heard
+            .filter(|clients| self.has_beside(caller, clients))
+            .count()
+    }
+
+    /// Whether anybody who is connected to the caller's node is among these.
+    pub(crate) fn has_beside(&self, caller: ClientId, clients: &[ClientId]) -> bool {
+        self.count_beside(caller, clients) > 0
     }
 }
 

@@ -133,6 +133,7 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     {
         let micros = state.micros_since(began);
         state.stats.by_command.on_measured(spec, micros * 1_000);
+        state.slot_stats.on_time(micros);
         state.log_if_slow(id, spec, request, now, micros);
     }
     let Some(client) = state.clients.get_mut(id) else {
@@ -150,6 +151,7 @@ fn hand_back(client: &Client) {
     match Verdict::of(client) {
         Verdict::Closing => client.link.close(),
         Verdict::Open if !client.backlog.is_empty() => client.link.call(),
+        Verdict::Elsewhere => client.link.call(),
         Verdict::Open | Verdict::Waiting => {}
     }
 }

@@ -137,6 +137,7 @@ pub(crate) fn expire(state: &mut State, now: Now) {
 /// Ends a wait as if its time were up.
 pub(crate) fn give_up(state: &mut State, waiter: WaiterId, now: Now) {
     answer(state, waiter, now, |command, call, reply| {
+        call.state.slot_stats.on_wait_in_vain();
         command.give_up(call, reply);
         Ok(true)
     });
@@ -144,14 +145,18 @@ pub(crate) fn give_up(state: &mut State, waiter: WaiterId, now: Now) {
 
 /// Ends a wait with the error of `CLIENT UNBLOCK ... ERROR`.
 pub(crate) fn unblock_with_error(state: &mut State, waiter: WaiterId, now: Now) {
-    answer(state, waiter, now, |_, _, _| {
+    answer(state, waiter, now, |_, call, _| {
+        call.state.slot_stats.on_wait_in_vain();
         Err(ClientError::Unblocked.into())
     });
 }
 
 /// Ends a wait with an error: the key is served elsewhere now.
 pub(crate) fn refuse(state: &mut State, waiter: WaiterId, now: Now, error: CommandError) {
-    answer(state, waiter, now, |_, _, _| Err(error));
+    answer(state, waiter, now, |_, call, _| {
+        call.state.slot_stats.on_wait_in_vain();
+        Err(error)
+    });
 }
 
 /// Ends a wait, in which all others stood still for so long, with what `write` has to say.
@@ -174,7 +179,9 @@ pub(crate) fn abandon(state: &mut State, waiter: WaiterId) {
         && parked.command.counts_when_over()
     {
         let now = state.clock.now();
+        let counted = state.begin_late_slot_cost(&parked);
         count(state, &parked, now, now.mono, 0);
+        state.slot_stats.current = counted;
     }
     forget(state, waiter);
 }
@@ -278,10 +285,15 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     crate::panic::set_command(parked.spec.name);
     let caller = state.caller.replace(id);
     let began = state.clock.mono();
+    let counted = state.begin_late_slot_cost(&parked);
     let client = state.clients.at(id);
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
+    if state.double.is_some() {
+        hooks::note_client(state, id);
+    }
+    let client = state.clients.at(id);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
     let mut call = Call {
@@ -326,6 +338,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    state.slot_stats.current = counted;
     // Whoever is attempted next hears of it before a reply.
     if state.store.has_changes() {
         state.publish_events();
@@ -350,6 +363,9 @@ fn count(state: &mut State, parked: &Parked, now: Now, began: Instant, reply_byt
     };
     let micros = state.micros_since(began) + parked.command.took_micros();
     state.stats.by_command.on_measured(spec, micros * 1_000);
+    state.slot_stats.on_time(micros);
+    state.count_slot_input(Some(spec), bytes.request);
+    state.count_slot_output(id, bytes.reply);
     state.log_if_slow(id, spec, request, now, micros);
     state.log_if_large(id, spec, request, now, bytes);
 }

@@ -28,6 +28,11 @@ use crate::config::LogLevel;
 use crate::config::Settings;
 use crate::config::system_message;
 use crate::double::Double;
+use crate::double::fixture;
+use crate::double::spaces::Root;
+use crate::double::spaces::Seat;
+use crate::double::spaces::Spaces;
+use crate::double::stage::Stage;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
@@ -61,6 +66,8 @@ pub struct Builder {
     manual: Option<Arc<ManualClock>>,
     set_log_level: Option<SetLogLevel>,
     supervisor: &'static str,
+    /// Which space of a test double it is to be.
+    seat: Option<Seat>,
 }
 
 /// Changes what a process logs.
@@ -127,10 +134,43 @@ impl Builder {
     }
 
     /// Starts a server that is no part of a cluster.
-    pub(crate) fn start_alone(self) -> Result<Server, StartError> {
+    pub(crate) fn start_alone(self, stage: Option<&Arc<Stage>>) -> Result<Server, StartError> {
         let sockets = sockets::bind(self.settings())?;
         let node = NodeIndex::default();
-        self.launch(vec![Face { node, sockets }], None)
+        let double = stage.map(|stage| Double::on(Arc::clone(stage), 0));
+        self.launch(vec![Face { node, sockets }], None, double)
+    }
+
+    /// A server in a space of a test double.
+    pub(crate) fn of_space(config: Config, base: Arc<dyn Clock>, seat: Seat) -> Self {
+        Self {
+            config,
+            clock: base,
+            seat: Some(seat),
+            ..Server::builder()
+        }
+    }
+
+    /// What the engines share if they are to be a test double, and the spaces beside them, unless they are one.
+    pub(crate) fn stage(&self) -> Option<(Arc<Stage>, Option<Root>)> {
+        let settings = self.settings();
+        if !settings.testdouble {
+            return None;
+        }
+        // A manual clock is moved by the program, which knows nothing of the double's.
+        let base = match &self.manual {
+            Some(_) => Arc::new(SystemClock::new()),
+            None => Arc::clone(&self.clock),
+        };
+        let seed = settings.seed.unwrap_or_else(sockets::seed);
+        let (seat, root) = match &self.seat {
+            Some(seat) => (seat.clone(), None),
+            None => {
+                let root = Spaces::beside(&self.config, Arc::clone(&base));
+                (root.seat(), Some(root))
+            }
+        };
+        Some((Stage::new(settings.clock, base, seed, seat), root))
     }
 
     /// Another builder of the same kind.
@@ -141,6 +181,7 @@ impl Builder {
             manual: self.manual.clone(),
             set_log_level: self.set_log_level.clone(),
             supervisor: self.supervisor,
+            seat: self.seat.clone(),
         }
     }
 
@@ -159,6 +200,7 @@ impl Builder {
         self,
         mut faces: Vec<Face>,
         cluster: Option<Box<Membership>>,
+        double: Option<Double>,
     ) -> Result<Server, StartError> {
         let Self {
             config,
@@ -166,6 +208,7 @@ impl Builder {
             manual,
             set_log_level,
             supervisor,
+            seat: _,
         } = self;
         let settings = config.settings();
         let addrs = faces.iter().flat_map(|face| face.sockets.addrs()).collect();
@@ -173,32 +216,28 @@ impl Builder {
         let first = faces.remove(0);
         let sockets = first.sockets;
         let seed = settings.seed.unwrap_or_else(sockets::seed);
-        let double = settings
-            .testdouble
-            .then(|| Double::start(settings.clock, seed));
         let clock = match &double {
-            Some(double) => Arc::clone(&double.clock) as Arc<dyn Clock>,
+            Some(double) => Arc::clone(&double.stage.clock) as Arc<dyn Clock>,
             None => clock,
         };
         let info = describe(&config, &sockets, supervisor, clock.now());
-        let store = match cluster {
-            Some(_) => {
-                let databases = settings.cluster.databases;
-                let mut store = Store::new(databases, seed, Default::default());
-                store.find_by_slot();
-                store
-            }
-            None => Store::new(settings.databases, seed, Default::default()),
-        };
+        let store = store(settings, seed, cluster.is_some());
         let mut state = State::new(config, info, store, Arc::clone(&clock));
+        let topology = cluster.as_ref().map(|cluster| cluster.shared_topology());
         state.set_log_level = set_log_level;
         state.cluster = cluster;
         state.double = double.map(Box::new);
         state.apply_settings();
+        fixture::load_at_start(&mut state).map_err(StartError::Fixture)?;
+        state.note_origin();
+        if let Some(topology) = &topology {
+            state.clients.share_numbers(topology.client_numbers());
+        }
         let engine = Arc::new(Engine::new(clock, state));
         let acceptor = Acceptor {
             engine: Arc::clone(&engine),
             face: first.node,
+            topology,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             runtime: Handle::current(),
@@ -215,19 +254,29 @@ impl Builder {
         }
         let launch = migration::launcher(&engine);
         engine.with(|state, _| state.launch_migration = Some(launch));
-        let mut tasks = vec![
+        let tasks = vec![
             tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle(),
             tokio::spawn(outbox::run(Arc::clone(&engine))).abort_handle(),
         ];
-        tasks.extend(Double::spawn_driver(&engine));
         Ok(Server {
             acceptor,
             addrs,
             unix_path,
             manual,
             tasks,
+            spaces: None,
         })
     }
+}
+
+/// A store with nothing in it, which finds keys by their slots if it is one of a cluster.
+fn store(settings: &Settings, seed: u64, is_in_cluster: bool) -> Store {
+    if !is_in_cluster {
+        return Store::new(settings.databases, seed, Default::default());
+    }
+    let mut store = Store::new(settings.cluster.databases, seed, Default::default());
+    store.find_by_slot();
+    store
 }
 
 /// What a server tells of itself.
@@ -253,6 +302,8 @@ pub struct Server {
     manual: Option<Arc<ManualClock>>,
     /// What goes on beside the clients.
     tasks: Vec<tokio::task::AbortHandle>,
+    /// The spaces of a test double, which end with it.
+    spaces: Option<Root>,
 }
 
 impl Server {
@@ -264,6 +315,7 @@ impl Server {
             manual: None,
             set_log_level: None,
             supervisor: "no",
+            seat: None,
         }
     }
 
@@ -310,8 +362,13 @@ impl Server {
         acceptor.serve_stream(stream, Peer::embedded());
     }
 
-    /// What accepts clients, for tests that hold both directions of a client themselves.
-    #[cfg(test)]
+    /// Takes along what belongs to a test double: what does its jobs, and the spaces beside it.
+    pub(crate) fn adopt(&mut self, driver: tokio::task::AbortHandle, spaces: Option<Root>) {
+        self.tasks.push(driver);
+        self.spaces = spaces;
+    }
+
+    /// What accepts its clients.
     pub(crate) fn acceptor(&self) -> &Acceptor {
         &self.acceptor
     }
@@ -357,11 +414,13 @@ impl Server {
         &self.acceptor.engine
     }
 
-    /// Whether any client is connected.
+    /// Whether any client is connected, to a space of a test double, too.
     pub fn has_clients(&self) -> bool {
-        self.acceptor
+        let has_own = self
+            .acceptor
             .engine
-            .with(|state, _| !state.clients.is_empty())
+            .with(|state, _| !state.clients.is_empty());
+        has_own || self.spaces.as_ref().is_some_and(Root::has_clients)
     }
 
     /// Waits until a client asks the server to end, by `SHUTDOWN`.
@@ -377,6 +436,20 @@ impl Server {
     /// Stops accepting, answers what was read, closes every connection, and reports a fault if
     /// there was one. Clients that do not take their replies are given up after a second.
     pub async fn stop(self) -> Option<String> {
+        self.begin_to_stop();
+        if let Some(spaces) = &self.spaces {
+            spaces.stop().await;
+        }
+        self.acceptor.tasks.close();
+        let all_closed = self.acceptor.tasks.wait();
+        if tokio::time::timeout(STOP_GRACE, all_closed).await.is_err() {
+            tracing::warn!("clients that do not read their replies were cut off");
+        }
+        self.fault()
+    }
+
+    /// Stops accepting, and lets every connection close once what was read is answered.
+    pub(crate) fn begin_to_stop(&self) {
         self.acceptor.stop.cancel();
         self.acceptor.engine.with(|state, _| {
             state.scripts.kill();
@@ -384,12 +457,6 @@ impl Server {
                 client.link.close();
             }
         });
-        self.acceptor.tasks.close();
-        let all_closed = self.acceptor.tasks.wait();
-        if tokio::time::timeout(STOP_GRACE, all_closed).await.is_err() {
-            tracing::warn!("clients that do not read their replies were cut off");
-        }
-        self.fault()
     }
 }
 
@@ -401,6 +468,9 @@ impl Drop for Server {
             state.scripts.kill();
             for client in state.clients.iter() {
                 client.link.kill();
+            }
+            if let Some(double) = &mut state.double {
+                double.end();
             }
         });
         if let Some(path) = &self.unix_path {
@@ -417,6 +487,17 @@ pub enum StartError {
     Runtime(io::Error),
     /// The cluster cannot be what the configuration asks for.
     Topology(TopologyError),
+    /// The faults of a test double cannot be read.
+    Faults {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// What the server is to start with cannot be made.
+    Fixture(String),
+    /// The server beside which it was to start is ending.
+    Ending,
     /// An address cannot be listened on.
     Listen {
         /// The address, as it was asked for.
@@ -433,6 +514,11 @@ impl fmt::Display for StartError {
                 write!(f, "cannot start a thread: {}", system_message(source))
             }
             Self::Topology(error) => write!(f, "{error}"),
+            Self::Faults { path, reason } => {
+                write!(f, "cannot take the faults of {path}: {reason}")
+            }
+            Self::Fixture(error) => f.write_str(error),
+            Self::Ending => f.write_str("the server is ending"),
             Self::Listen { address, source } => {
                 write!(f, "cannot listen on {address}: {}", system_message(source))?;
                 match source.kind() {
@@ -459,6 +545,9 @@ impl std::error::Error for StartError {
         match self {
             Self::Runtime(source) | Self::Listen { source, .. } => Some(source),
             Self::Topology(error) => Some(error),
+            Self::Faults { .. } => None,
+            Self::Fixture(_) => None,
+            Self::Ending => None,
         }
     }
 }

@@ -120,6 +120,13 @@ impl Spec {
             .map_or(self.name, |(_, name)| name)
     }
 
+    /// How many words of a request name it: two if it is a subcommand.
+    #[inline]
+    pub fn words(&self) -> usize {
+        // Names are so short that a search by larger steps only takes longer.
+        1 + usize::from(self.name.bytes().any(|byte| byte == b'|'))
+    }
+
     /// The subcommand of this name, in any case.
     pub fn subcommand(&self, name: &[u8]) -> Option<&'static Self> {
         self.subcommands

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tailrace_protocol::Batch;
+use tailrace_protocol::IdPairs;
 use tailrace_protocol::Mark;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -13,7 +14,6 @@ use tailrace_storage::Instant;
 use tailrace_storage::NodeLimits;
 use tailrace_storage::Now;
 use tailrace_storage::Store;
-use tailrace_storage::UnixMillis;
 use tailrace_storage::WaitList;
 use tailrace_storage::WaiterId;
 
@@ -23,9 +23,12 @@ use crate::client::ClientId;
 use crate::client::Clients;
 use crate::clock::Clock;
 use crate::cluster::Membership;
+use crate::cluster::SlotStats;
 use crate::command_log::CommandLogs;
 use crate::command_table::CommandTable;
 use crate::config::Config;
+use crate::deadlines::Deadlines;
+use crate::deadlines::sooner;
 use crate::double::Double;
 use crate::gate::Gate;
 use crate::latency::LatencyEvents;
@@ -106,6 +109,8 @@ pub struct State {
     pub(crate) shown: Vec<u8>,
     /// Whose `out` is to be handed to their links, and when.
     pub(crate) outbox: Outbox,
+    /// What the timer knows to be due next, or is about to be told.
+    pub(crate) told_deadlines: Deadlines,
     /// When idle clients, and those that do not read, are to be looked at.
     pub(crate) upkeep_at: Option<Instant>,
     /// Room for the changes of a command, used again and again.
@@ -118,12 +123,16 @@ pub struct State {
     pub(crate) clock: Arc<dyn Clock>,
     /// How many bytes the request that runs was sent in.
     pub(crate) request_bytes: usize,
+    /// The text of the ID that was given out last: the next one is much the same.
+    pub(crate) added_ids: IdPairs,
     /// Where the reply begins of the request that runs.
     pub(crate) reply_start: Mark,
     /// How many bytes the command that ran last was sent and answered in, and changed.
     pub(crate) touched_bytes: usize,
     /// The cluster that this is part of, if it is.
     pub(crate) cluster: Option<Box<Membership>>,
+    /// What each slot costs.
+    pub(crate) slot_stats: SlotStats,
     /// Where clients come from.
     pub(crate) listening: Option<Listening>,
     /// The keys that are on their way to another server.
@@ -205,15 +214,18 @@ impl State {
             deferred: Vec::new(),
             shown: Vec::new(),
             outbox: Outbox::default(),
+            told_deadlines: Deadlines::default(),
             upkeep_at: None,
             changes: Vec::new(),
             published: 0,
             timing: Timing::default(),
             clock,
             request_bytes: 0,
+            added_ids: IdPairs::new(),
             reply_start: Mark::default(),
             touched_bytes: 0,
             cluster: None,
+            slot_stats: SlotStats::default(),
             listening: None,
             migration: None,
             launch_migration: None,
@@ -255,7 +267,10 @@ impl State {
         self.latency
             .set_threshold(settings.latency_monitor_threshold_ms);
         let slow_above = settings.slowlog_log_slower_than_us;
-        self.timing.set_thresholds(slow_above, self.latency.is_on());
+        let counts_slots = settings.cluster.counts_slots && self.cluster.is_some();
+        self.slot_stats.set_on(counts_slots);
+        let times_each = self.latency.is_on() || counts_slots;
+        self.timing.set_thresholds(slow_above, times_each);
         // What was called before is of the time before.
         let keeps_durations = settings.latency_tracking;
         self.settle_times();
@@ -322,7 +337,7 @@ impl State {
             self.gate.forget(id);
         }
         if let Some(double) = &mut self.double {
-            double.held.forget(id);
+            double.forget(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);
@@ -354,25 +369,28 @@ impl State {
 
     /// The earliest instant at which something is due.
     pub(crate) fn next_deadline(&self, now: Now) -> Option<Instant> {
+        self.deadlines(now).earliest(now)
+    }
+
+    /// What is due next by each clock.
+    pub(crate) fn deadlines(&self, now: Now) -> Deadlines {
+        if self.is_paused() {
+            return Deadlines::default();
+        }
         let next_expiry = match self.is_active_expiry_off {
             true => None,
             false => self.store.next_expiry(),
         };
-        let by_wall = |at: UnixMillis| {
-            let micros = at.0.saturating_mul(1_000).saturating_sub(now.wall.0);
-            Instant(now.mono.0.saturating_add(micros))
-        };
-        [
-            next_expiry.map(by_wall),
-            self.store.next_packing().map(by_wall),
+        let monos = [
             self.caches.deadline(),
             self.waits.next_deadline(),
             self.gate.deadline(),
-            self.next_release(),
+            self.next_release(now.mono),
             self.upkeep_at,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        ];
+        Deadlines {
+            wall: sooner(next_expiry, self.store.next_packing()),
+            mono: monos.into_iter().fold(None, sooner),
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! large. Of the other ones each kind is measured every now and then, by the end of its batch, and a
 //! measurement counts for all calls since the one before: the sum over many calls is right, a
 //! single call is not seen. When the log of slow commands asks for times below
-//! [`EXACT_BELOW_MICROS`], or when events that take long are sampled, every command is measured.
+//! [`EXACT_BELOW_MICROS`], or when events that take long are sampled or slots measured, every command is measured.
 
 use tailrace_storage::Instant;
 
@@ -46,10 +46,10 @@ impl Timing {
         self.sampled.clear();
     }
 
-    /// Commands that take so long are logged from now on; whether events are sampled, too.
-    pub(crate) fn set_thresholds(&mut self, slow_above_micros: Option<u64>, has_events: bool) {
+    /// Commands that take so long are logged from now on; whether each is to be timed anyway.
+    pub(crate) fn set_thresholds(&mut self, slow_above_micros: Option<u64>, times_each: bool) {
         let is_low = slow_above_micros.is_some_and(|micros| micros < EXACT_BELOW_MICROS);
-        self.is_exact = is_low || has_events;
+        self.is_exact = is_low || times_each;
     }
 
     /// A command ran, with so many bytes. Whether the clock is to be read now.

@@ -201,6 +201,33 @@ impl State {
         self.observe_for_caches();
     }
 
+    /// As [`Self::stop_tracking`], for a client that goes to another engine with what it asked for.
+    pub(crate) fn end_tracking(&mut self, id: ClientId) -> Option<Box<Tracking>> {
+        let tracking = self.clients.at(id).tracking.as_deref_mut()?;
+        // What stays is what the rest is taken out of the table by.
+        let kept = Tracking {
+            prefixes: tracking.prefixes.clone(),
+            ..*tracking
+        };
+        self.stop_tracking(id);
+        self.clients.at(id).tracking = None;
+        Some(Box::new(kept))
+    }
+
+    /// Lets a client that came from another engine hear of what it asked for there.
+    pub(crate) fn resume_tracking(&mut self, id: ClientId, tracking: Tracking) {
+        if tracking.is_on {
+            let wish = Wish {
+                mode: tracking.mode,
+                no_loop: tracking.no_loop,
+                redirect: tracking.redirect,
+                prefixes: tracking.prefixes.iter().map(|prefix| &**prefix).collect(),
+            };
+            self.start_tracking(id, &wish);
+        }
+        self.clients.at(id).tracking = Some(Box::new(tracking));
+    }
+
     /// Notes the keys of a command that reads, if its client is to hear of them.
     #[cold]
     pub(crate) fn remember_keys(&mut self, id: ClientId, spec: &Spec, request: Request<'_>) {
@@ -342,7 +369,7 @@ impl State {
             return;
         };
         let Some(number) = tracking.redirect else {
-            if client.version == Version::Resp3 {
+            if client.version == Version::Resp3 && !self.is_lost(id, keys) {
                 self.push(id, |reply| write_push(reply, keys));
             }
             return;
@@ -352,6 +379,9 @@ impl State {
             return self.on_broken_redirect(id, number);
         };
         let (to, version, listens) = (to.id, to.version, to.is_subscriber());
+        if self.is_lost(to, keys) {
+            return;
+        }
         if version == Version::Resp3 {
             self.push(to, |reply| write_push(reply, keys));
         } else if listens {
@@ -362,6 +392,10 @@ impl State {
                 reply.raw(keys);
             });
         }
+    }
+
+    fn is_lost(&mut self, to: ClientId, keys: &[u8]) -> bool {
+        self.double.is_some() && self.loses_invalidation(to, keys)
     }
 
     /// The client that was to hear in the place of `id` is gone.

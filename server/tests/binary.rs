@@ -249,6 +249,105 @@ fn a_test_double_says_in_json_where_it_listens() {
     assert_eq!(ask(&mut client, "TD CLOCK FREEZE 5"), ":5");
 }
 
+/// A client of a server whose first line is JSON.
+fn client_of_double(server: &Process) -> BufReader<TcpStream> {
+    let ready: serde_json::Value = serde_json::from_str(&server.ready).unwrap();
+    let addr = format!("127.0.0.1:{}", ready["port"]);
+    BufReader::new(TcpStream::connect(addr).unwrap())
+}
+
+#[test]
+fn a_test_double_begins_with_the_faults_of_a_file() {
+    let path = std::env::temp_dir().join(format!("tailrace-faults-{}", std::process::id()));
+    let file = path.to_str().unwrap();
+    let double = ["--port", "0", "--testdouble", "--faults", file];
+    std::fs::write(
+        &path,
+        "# two\nfirst CMD PING BEFORE LOADING\n\nsecond CMD ECHO AFTER NIL\n",
+    )
+    .unwrap();
+    let server = Process::start(&double);
+    let mut client = client_of_double(&server);
+    assert!(ask(&mut client, "PING").starts_with("-LOADING"));
+    assert_eq!(ask(&mut client, "ECHO hello"), "$-1");
+    drop(server);
+    std::fs::write(&path, "first CMD PING BEFORE LOADING\nsecond FLY").unwrap();
+    let said = refusal(&double);
+    std::fs::remove_file(&path).unwrap();
+    let wrong = format!("tailrace: cannot take the faults of {file}: line 2: 'FLY' is not known");
+    assert!(said.starts_with(&wrong), "{said}");
+    let gone = format!("tailrace: cannot take the faults of {file}: No such file or directory\n");
+    assert_eq!(refusal(&double), gone);
+    for option in [&["--faults", "file"][..], &["--strict"]] {
+        let said = refusal(option);
+        assert!(
+            said.contains("this is for a test double; add testdouble"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_strict_test_double_fails_if_it_was_asked_for_too_much() {
+    for (command, code, words) in [
+        ("PING", 0, None),
+        ("LPUSH l v", 3, Some("lpush (1)")),
+        (
+            "EVAL \"return redis.pcall('ZADD', 'z', '1', 'm').err\" 0",
+            3,
+            Some("zadd (1)"),
+        ),
+    ] {
+        let server = Process::start(&["--port", "0", "--testdouble", "--strict"]);
+        let mut client = client_of_double(&server);
+        ask(&mut client, command);
+        // What was seen is forgotten, but not that.
+        ask(&mut client, "TD CALLS CLEAR");
+        server.signal("-TERM");
+        let (status, stderr) = server.end();
+        assert_eq!(status.code(), Some(code), "{command}: {stderr}");
+        let said = "tailrace: what is not supported was asked for:";
+        let line = words.map(|words| format!("{said} {words}"));
+        let found = stderr.lines().find(|line| line.starts_with(said));
+        assert_eq!(found, line.as_deref(), "{command}");
+    }
+}
+
+/// What a space was asked counts, too, also when the space has ended since.
+#[test]
+fn a_strict_test_double_is_so_in_its_spaces() {
+    let server = Process::start(&["--port", "0", "--testdouble", "--strict"]);
+    let mut client = client_of_double(&server);
+    assert!(ask(&mut client, "TD SPACE NEW").starts_with('$'));
+    let mut url = String::new();
+    client.read_line(&mut url).unwrap();
+    let url = url.trim_end();
+    let addr = url.strip_prefix("redis://").unwrap();
+    let mut space = BufReader::new(TcpStream::connect(addr).unwrap());
+    assert!(ask(&mut space, "LPUSH l v").starts_with("-ERR unknown command"));
+    ask(&mut client, &format!("TD SPACE FREE {url}"));
+    assert_eq!(ask(&mut client, "TD CALLS UNSUPPORTED"), "*0");
+    server.signal("-TERM");
+    let (status, stderr) = server.end();
+    assert_eq!(status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("was asked for: lpush (1)"), "{stderr}");
+}
+
+#[test]
+fn a_fixture_that_is_wrong_is_named_with_its_line() {
+    let path = std::env::temp_dir().join(format!("tailrace-fixture-{}", std::process::id()));
+    std::fs::write(&path, "SET k v\nSET k\n").unwrap();
+    let file = path.to_str().unwrap();
+    let process = Process::start(&["--port", "0", "--testdouble", "--fixture", file]);
+    let (status, stderr) = process.end();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(status.code(), Some(1));
+    let error =
+        format!("fixture {file}, line 2, SET k: wrong number of arguments for 'set' command");
+    assert!(stderr.contains(&error), "{stderr}");
+    assert!(stderr.contains("mend that line"), "{stderr}");
+}
+
 #[test]
 fn it_ends_when_its_parent_does() {
     // The shell starts it in the background, says which process it is, and ends.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ledger::Ledger;
+
 /// One thing that happened to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -307,7 +309,9 @@ pub(crate) struct Changes {
     /// How often each key is observed, by database.
     observed: Vec<BTreeMap<Box<[u8]>, u32>>,
     record_all: bool,
-    /// Invariant: `record_all`, or some key is observed.
+    /// What became of each entry, if anybody wants to know.
+    ledger: Option<Box<Ledger>>,
+    /// Invariant: `record_all`, or some key is observed, or there is a ledger.
     recording: bool,
 }
 
@@ -349,6 +353,31 @@ impl Changes {
     pub(crate) fn set_record_all(&mut self, record_all: bool) {
         self.record_all = record_all;
         self.update_recording();
+    }
+
+    #[inline]
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_deref_mut()
+    }
+
+    /// Returns whether there is a ledger.
+    #[inline]
+    pub(crate) const fn has_ledger(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    pub(crate) fn set_ledger(&mut self, ledger: Option<Box<Ledger>>) {
+        self.ledger = ledger;
+        self.update_recording();
+    }
+
+    pub(crate) const fn take_ledger(&mut self) -> Option<Box<Ledger>> {
+        self.ledger.take()
     }
 
     pub(crate) fn observe(&mut self, db: usize, key: &[u8]) {
@@ -395,6 +424,12 @@ impl Changes {
         self.list.is_empty()
     }
 
+    /// Forgets what was written down, and what was counted beyond `count`.
+    pub(crate) fn forget_since(&mut self, count: u64) {
+        self.list.clear();
+        self.count = count;
+    }
+
     pub(crate) fn swap(&mut self, other: &mut Vec<Change>) {
         other.clear();
         std::mem::swap(&mut self.list, other);
@@ -402,6 +437,9 @@ impl Changes {
 
     #[cold]
     fn record_if_wanted(&mut self, db: usize, key: &[u8], event: Event) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.on_event(db, key, event);
+        }
         let observed = || {
             self.observed
                 .get(db)
@@ -421,6 +459,8 @@ impl Changes {
     }
 
     fn update_recording(&mut self) {
-        self.recording = self.record_all || self.observed.iter().any(|keys| !keys.is_empty());
+        self.recording = self.record_all
+            || self.ledger.is_some()
+            || self.observed.iter().any(|keys| !keys.is_empty());
     }
 }

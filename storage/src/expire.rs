@@ -13,7 +13,7 @@ pub(crate) const fn is_due(deadline: UnixMillis, now: UnixMillis) -> bool {
 }
 
 /// The deadlines of one database, soonest first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Deadlines {
     ordered: BTreeSet<(UnixMillis, RecordIndex)>,
     /// Invariant: all deadlines added up.

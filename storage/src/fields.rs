@@ -173,6 +173,50 @@ impl<'a> PlainValues<'a> {
     pub const fn text_bytes_max(&self) -> usize {
         self.bytes_max
     }
+
+    /// Takes the next value if it begins with this tag, and returns its text, of [`Tag::text_len`] bytes, with what lies
+    /// behind.
+    #[inline(always)]
+    #[must_use]
+    pub fn next_tagged(&mut self, tag: Tag) -> Option<&'a [u8]> {
+        let (first, tail) = self.body.split_first()?;
+        if *first != tag.tag {
+            return None;
+        }
+        self.body = &tail[tag.text_len()..];
+        self.left = self.left.saturating_sub(1);
+        Some(tail)
+    }
+}
+
+/// What some values begin with in a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    tag: u8,
+    text_len: u8,
+}
+
+impl Tag {
+    /// Stands for the template.
+    pub const TEMPLATE: Self = Self {
+        tag: AS_TEMPLATE,
+        text_len: 0,
+    };
+
+    /// The tag of texts of so many bytes, if these are few.
+    #[inline]
+    #[must_use]
+    pub fn of_text(len: usize) -> Option<Self> {
+        let tag = u8::try_from(len).ok().filter(|&tag| tag <= TEXT_LEN_MAX)?;
+        Some(Self { tag, text_len: tag })
+    }
+
+    /// How many bytes of text follow.
+    #[inline]
+    #[must_use]
+    pub const fn text_len(self) -> usize {
+        self.text_len as usize
+    }
 }
 
 impl<'a> Iterator for PlainValues<'a> {
@@ -300,15 +344,32 @@ pub(crate) fn take_by<'a>(rest: &mut &'a [u8], template: Part<'a>) -> Text<'a> {
 #[inline]
 pub(crate) fn have_names<'a>(mut fields: impl Iterator<Item = &'a [u8]>, mut names: &[u8]) -> bool {
     while let (Some(name), Some(_)) = (fields.next(), fields.next()) {
-        let same = match take(&mut names) {
-            Part::Bytes(shared) => shared == name,
-            Part::Int(shared) => canonical_integer(name) == Some(shared),
-        };
-        if !same {
-            return false;
+        match names.split_first() {
+            // A text that is kept as one looks like no number.
+            Some((&tag, tail)) if tag <= TEXT_LEN_MAX => {
+                let (shared, rest) = tail.split_at(usize::from(tag));
+                names = rest;
+                if shared != name {
+                    return false;
+                }
+            }
+            _ => {
+                if !is_part(take(&mut names), name) {
+                    return false;
+                }
+            }
         }
     }
     true
+}
+
+/// Whether this is how a text is kept.
+#[inline(never)]
+fn is_part(part: Part<'_>, text: &[u8]) -> bool {
+    match part {
+        Part::Bytes(bytes) => bytes == text,
+        Part::Int(number) => canonical_integer(text) == Some(number),
+    }
 }
 
 /// Adds a count of fields: seven bits in each byte, the low ones first, all but the last byte marked.
@@ -531,6 +592,24 @@ mod tests {
             let text = vec![b'x'; len];
             assert_eq!(round_trip(&text).0, text, "{len}");
         }
+    }
+
+    #[test]
+    fn values_of_a_tag_are_taken_and_others_stay() {
+        let mut body = Vec::new();
+        put(&mut body, b"abc");
+        body.push(AS_TEMPLATE);
+        put(&mut body, b"7");
+        let mut values = PlainValues::new(&body, body.len(), 3);
+        let [three, four] = [3, 4].map(|len| Tag::of_text(len).unwrap());
+        assert_eq!(values.next_tagged(four), None);
+        assert_eq!(values.next_tagged(Tag::TEMPLATE), None);
+        let text = values.next_tagged(three).unwrap();
+        assert_eq!(&text[..three.text_len()], b"abc");
+        assert!(values.next_tagged(Tag::TEMPLATE).is_some());
+        assert!(matches!(values.next(), Some(Some(Plain::Int(7)))));
+        assert!(values.next().is_none());
+        assert!(Tag::of_text(128).is_none());
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl RecordIndex {
 }
 
 /// A key and what belongs to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
     key: Box<[u8]>,
     value: Value,
@@ -402,6 +402,22 @@ impl Keyspace {
     fn hash(&self, key: &[u8]) -> u32 {
         let [_, _, _, _, a, b, c, d] = self.hasher.hash_one(key).to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
+    }
+}
+
+impl Clone for Keyspace {
+    /// Copies all keys and values to the same places. The copy may take less memory.
+    fn clone(&self) -> Self {
+        let slab = self.slab.clone();
+        Self {
+            bytes: slab.iter().flatten().map(Record::bytes).sum(),
+            slab,
+            free: self.free.clone(),
+            index: self.index.clone(),
+            hasher: self.hasher.clone(),
+            deadlines: self.deadlines.clone(),
+            slots: self.slots.clone(),
+        }
     }
 }
 

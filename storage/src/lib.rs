@@ -19,6 +19,7 @@ mod integer;
 mod keyspace;
 mod lag;
 mod lcs;
+mod ledger;
 mod listpack_size;
 mod log;
 #[cfg(test)]
@@ -57,12 +58,16 @@ pub use consumer::Consumer;
 pub use deliver::{Delivered, History, HistoryEntry, ReadNew, Tracking};
 pub use entry::{Entry, SharedNames};
 pub use expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
-pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Text};
+pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Tag, Text};
 pub use glob::{Case, glob_matches};
 pub use group::{Group, PendingSummary, Presence};
 pub use id::{IdRequest, InvalidId, StreamId};
 pub use integer::Digits;
 pub use lcs::{Match, Subsequence, SubsequenceError};
+pub use ledger::{
+    ConsumerLedger, Deed, EntryHistory, EntryLedger, GroupLedger, Ledger, LedgerEvent, Mark,
+    Promise, Removal, Stray, StreamLedger, Summary, Told, Work,
+};
 pub use log::Log;
 pub use lookup::Lookup;
 pub use node::NodeLimits;
@@ -73,10 +78,10 @@ pub use rdb::{PayloadRules, RestoreError, Versions, end_payload};
 pub use rng::Rng;
 pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
-    AddError, CreateGroupError, Flushed, GroupError, GroupStart, IncrementError, KeyExists,
-    KeyFacts, MissingStream, MovedKey, NoSuchKey, RestoreOptions, SetCondition, SetExpiry,
-    SetOptions, SetOutcome, SetStreamIdError, Settings, SlotStep, Stats, Store, Stored,
-    StringError,
+    AddError, Contents, ContentsKey, CreateGroupError, Flushed, GroupError, GroupStart,
+    IncrementError, KeyExists, KeyFacts, MissingStream, MovedKey, NoSuchKey, RestoreOptions,
+    SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError, Settings, SlotStep,
+    Snapshot, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

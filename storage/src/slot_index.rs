@@ -6,6 +6,7 @@
 use crate::slot::SLOT_COUNT;
 
 /// The keys of each slot, as positions in the slab.
+#[derive(Clone)]
 pub(crate) struct SlotIndex {
     /// The oldest key of each slot, or [`NONE`].
     first: Box<[u32]>,

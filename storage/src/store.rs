@@ -6,10 +6,12 @@
 
 mod bits;
 mod keys;
+mod ledger;
 mod packing;
 mod payload;
 mod relocate;
 mod slots;
+mod snapshot;
 mod streams;
 mod strings;
 mod waiting;
@@ -20,6 +22,7 @@ pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::slots::{MovedKey, SlotStep};
+pub use self::snapshot::{Contents, ContentsKey, Snapshot};
 pub use self::streams::{
     AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
 };
@@ -118,8 +121,11 @@ impl Store {
     }
 
     /// Sets the time of all that follows. It may step back.
-    pub const fn set_now(&mut self, now: UnixMillis) {
+    pub fn set_now(&mut self, now: UnixMillis) {
         self.now = now;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.set_now(now);
+        }
     }
 
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
@@ -393,6 +399,9 @@ impl Store {
         }
         let at = self.keyspaces[db].insert(key, value, self.now);
         self.changes.record(db, key, Event::New);
+        if self.changes.has_ledger() {
+            self.note_created(db, at);
+        }
         at
     }
 

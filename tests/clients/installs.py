@@ -33,6 +33,15 @@ def python_package(*requirements):
     )
 
 
+def python_wheels(*requirements):
+    """A folder with the wheels of these requirements and of what they need, for installs without a network."""
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    return _once(
+        f"wheels-{_PYTHON}-{'-'.join(requirements)}",
+        lambda folder: _run([*download, "--only-binary", ":all:", "--dest", folder, *requirements]),
+    )
+
+
 def python_requirements(name):
     """A folder for PYTHONPATH with exactly what python/NAME.txt lists."""
     requirements = HERE / "python" / f"{name}.txt"
@@ -43,9 +52,9 @@ def python_requirements(name):
     )
 
 
-def node_modules():
-    """A folder for NODE_PATH that holds what node/package-lock.json names."""
-    manifest, lock = HERE / "node/package.json", HERE / "node/package-lock.json"
+def node_modules(place=HERE / "node"):
+    """A folder for NODE_PATH that holds what the package-lock.json in that place names."""
+    manifest, lock = place / "package.json", place / "package-lock.json"
 
     def install(folder):
         shutil.copy(manifest, folder)
@@ -83,10 +92,29 @@ def ruby():
     return pathlib.Path(shutil.which("ruby"))
 
 
-def _debian(package):
+def shellcheck():
+    """The path of shellcheck, from Debian."""
+    if not shutil.which("shellcheck"):
+        _debian("shellcheck")
+    return pathlib.Path(shutil.which("shellcheck"))
+
+
+# Go finds the packages that Debian has, and no others.
+GO_ENVIRONMENT = {"GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": ""}
+
+
+def go():
+    """The path of Go with the client redigo, from Debian."""
+    redigo = pathlib.Path(GO_ENVIRONMENT["GOPATH"], "src/github.com/gomodule/redigo")
+    if not shutil.which("go") or not redigo.exists():
+        _debian("golang-go", "golang-github-gomodule-redigo-dev")
+    return pathlib.Path(shutil.which("go"))
+
+
+def _debian(*packages):
     apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0"]
     _run([*apt, "update"])
-    _run([*apt, "install", "-y", "--no-install-recommends", package])
+    _run([*apt, "install", "-y", "--no-install-recommends", *packages])
 
 
 def _once(name, install):

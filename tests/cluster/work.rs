@@ -3,124 +3,19 @@
 //! A seed decides what happens when. Consumers now and then forget to acknowledge what they were given, as those do that
 //! end in between; others take it over. In the end every entry has been delivered at least once and acknowledged.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use tailrace_server::Cluster;
 use tailrace_server::cluster::NodeIndex;
 use tailrace_storage::Millis;
 use tailrace_storage::key_slot;
-use tailrace_tests::Caller;
 use tailrace_tests::Value;
 use tailrace_tests::settle;
 use tailrace_tests::start_cluster;
 
-/// Chance, from a seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
-
-/// A client of the whole cluster, as the libraries have them: it remembers who serves a slot, and learns from MOVED.
-struct Client<'a> {
-    cluster: &'a Cluster,
-    nodes: BTreeMap<u16, Caller>,
-    owners: BTreeMap<u16, u16>,
-    /// What it has asked without an answer yet: the port it was sent to, and the request.
-    asked: Option<(u16, Vec<String>)>,
-    redirections: usize,
-}
-
-impl<'a> Client<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
-        Self {
-            cluster,
-            nodes: BTreeMap::new(),
-            owners: BTreeMap::new(),
-            asked: None,
-            redirections: 0,
-        }
-    }
-
-    fn caller(&mut self, port: u16) -> &mut Caller {
-        let cluster = self.cluster;
-        self.nodes.entry(port).or_insert_with(|| {
-            let view = cluster.view().unwrap();
-            let place = view.nodes.iter().position(|node| node.address.port == port);
-            Caller::connect_to(cluster, NodeIndex::new(place.unwrap()))
-        })
-    }
-
-    /// Sends a request about a key to who served its slot when it last heard of that.
-    fn begin(&mut self, key: &str, words: Vec<String>) {
-        let view = self.cluster.view().unwrap();
-        let slot = key_slot(key.as_bytes());
-        let first = view.nodes[0].address.port;
-        let port = *self.owners.entry(slot).or_insert(first);
-        self.caller(port).send(&words);
-        self.asked = Some((port, words));
-    }
-
-    /// The answer, if it is there. Goes where it is sent.
-    fn poll(&mut self) -> Option<Value> {
-        let (port, words) = self.asked.clone()?;
-        let reply = self.caller(port).poll()?;
-        self.asked = None;
-        let Value::Error(error) = &reply else {
-            return Some(reply);
-        };
-        let error = String::from_utf8_lossy(error).into_owned();
-        let mut parts = error.split(' ');
-        if parts.next() != Some("MOVED") {
-            return Some(reply);
-        }
-        let slot = parts.next().unwrap().parse().unwrap();
-        let (_, port) = parts.next().unwrap().rsplit_once(':').unwrap();
-        let port = port.parse().unwrap();
-        self.owners.insert(slot, port);
-        self.redirections += 1;
-        self.caller(port).send(&words);
-        self.asked = Some((port, words));
-        None
-    }
-
-    async fn call(&mut self, key: &str, words: &[&str]) -> Value {
-        self.begin(key, words.iter().map(|word| (*word).to_owned()).collect());
-        for _ in 0..100 {
-            if let Some(reply) = self.poll() {
-                return reply;
-            }
-            settle().await;
-        }
-        panic!("no reply to {words:?}");
-    }
-}
-
-/// The entries of a reply of XREADGROUP or XAUTOCLAIM: id and number.
-fn entries(value: &Value) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    if let Value::Array(parts) = value {
-        match parts.as_slice() {
-            [Value::Bulk(id), Value::Array(fields)]
-                if matches!(fields[..], [Value::Bulk(_), Value::Bulk(_)]) =>
-            {
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                found.push((text(id), text(fields[1].text())));
-            }
-            parts => parts
-                .iter()
-                .for_each(|part| found.append(&mut entries(part))),
-        }
-    }
-    found
-}
+use super::roaming::Chance;
+use super::roaming::Roaming;
+use super::roaming::entries;
 
 /// What a seed's world came to.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -136,11 +31,11 @@ async fn live(seed: u64) -> Outcome {
     let cluster = start_cluster("nodes 3\nreplicas 1").await;
     let mut chance = Chance(seed);
     let mut outcome = Outcome::default();
-    let mut producer = Client::new(&cluster);
-    let mut consumers: Vec<Client<'_>> = (0..CONSUMERS).map(|_| Client::new(&cluster)).collect();
+    let mut producer = Roaming::new(&cluster);
+    let mut consumers: Vec<Roaming<'_>> = (0..CONSUMERS).map(|_| Roaming::new(&cluster)).collect();
     for stream in STREAMS {
         let made = producer
-            .call(stream, &["XGROUP", "CREATE", stream, "g", "0", "MKSTREAM"])
+            .call(stream, &format!("XGROUP CREATE {stream} g 0 MKSTREAM"))
             .await;
         assert_eq!(made.to_string(), "OK");
     }
@@ -160,7 +55,7 @@ async fn live(seed: u64) -> Outcome {
             2..5 => {
                 let (stream, number) = (STREAMS[chance.below(STREAMS.len())], step.to_string());
                 let added = producer
-                    .call(stream, &["XADD", stream, "*", "number", &number])
+                    .call(stream, &format!("XADD {stream} * number {number}"))
                     .await;
                 assert!(matches!(added, Value::Bulk(_)), "{added}");
                 outcome.produced.insert(number);
@@ -171,9 +66,9 @@ async fn live(seed: u64) -> Outcome {
             }
         }
     }
-    finish(&mut producer, &mut consumers, &mut outcome).await;
+    finish(&cluster, &mut producer, &mut consumers, &mut outcome).await;
     let clients = consumers.iter().chain([&producer]);
-    outcome.redirections = clients.map(|client| client.redirections).sum();
+    outcome.redirections = clients.map(|client| client.sent_on.moved).sum();
     outcome
 }
 
@@ -188,27 +83,11 @@ fn primary(cluster: &Cluster, chance: &mut Chance) -> NodeIndex {
 }
 
 /// Lets a consumer take what it waited for, or begin to wait.
-async fn consume(client: &mut Client<'_>, at: usize, chance: &mut Chance, outcome: &mut Outcome) {
-    let name = at.to_string();
-    let Some((_, words)) = client.asked.clone() else {
+async fn consume(client: &mut Roaming<'_>, at: usize, chance: &mut Chance, outcome: &mut Outcome) {
+    let Some(words) = client.waits_for().map(<[String]>::to_vec) else {
         let stream = STREAMS[chance.below(STREAMS.len())].to_owned();
-        let words = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            &name,
-            "COUNT",
-            "3",
-            "BLOCK",
-            "0",
-            "STREAMS",
-            &stream,
-            ">",
-        ];
-        client.begin(
-            &stream,
-            words.iter().map(|word| (*word).to_owned()).collect(),
-        );
+        let read = format!("XREADGROUP GROUP g {at} COUNT 3 BLOCK 0 STREAMS {stream} >");
+        client.begin(&stream, &read);
         return settle().await;
     };
     settle().await;
@@ -220,51 +99,38 @@ async fn consume(client: &mut Client<'_>, at: usize, chance: &mut Chance, outcom
         outcome.delivered.insert(number);
         // One in four ends before it acknowledges.
         if chance.below(4) > 0 {
-            let settled = client.call(stream, &["XACK", stream, "g", &id]).await;
+            let settled = client.call(stream, &format!("XACK {stream} g {id}")).await;
             assert_eq!(settled.to_string(), "1");
         }
     }
 }
 
 /// Takes what consumers were given without hearing of it, what they have not acknowledged, and what is left.
-async fn finish(producer: &mut Client<'_>, consumers: &mut [Client<'_>], outcome: &mut Outcome) {
+async fn finish(
+    cluster: &Cluster,
+    producer: &mut Roaming<'_>,
+    consumers: &mut [Roaming<'_>],
+    outcome: &mut Outcome,
+) {
     settle().await;
     for client in consumers.iter_mut() {
         // Who still waits leaves; who was answered is not heard of any more.
-        client.nodes.clear();
-        client.asked = None;
+        client.leave();
     }
     settle().await;
-    producer.cluster.advance(Millis(1_000));
+    cluster.advance(Millis(1_000));
     for stream in STREAMS {
-        let read = [
-            "XREADGROUP",
-            "GROUP",
-            "g",
-            "last",
-            "COUNT",
-            "100000",
-            "STREAMS",
-            stream,
-            ">",
-        ];
+        let read = format!("XREADGROUP GROUP g last COUNT 100000 STREAMS {stream} >");
         let mut left = entries(&producer.call(stream, &read).await);
-        let claim = [
-            "XAUTOCLAIM",
-            stream,
-            "g",
-            "last",
-            "0",
-            "0",
-            "COUNT",
-            "100000",
-        ];
+        let claim = format!("XAUTOCLAIM {stream} g last 0 0 COUNT 100000");
         left.append(&mut entries(&producer.call(stream, &claim).await));
         for (id, number) in left {
             outcome.delivered.insert(number);
-            producer.call(stream, &["XACK", stream, "g", &id]).await;
+            producer
+                .call(stream, &format!("XACK {stream} g {id}"))
+                .await;
         }
-        let pending = producer.call(stream, &["XPENDING", stream, "g"]).await;
+        let pending = producer.call(stream, &format!("XPENDING {stream} g")).await;
         assert_eq!(pending.to_string(), "[0 nil nil nil-array]");
     }
 }

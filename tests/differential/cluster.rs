@@ -21,9 +21,11 @@ pub(super) fn is_left_out(command: &Words) -> bool {
 const SAID: &[&str] = &[
     "COUNT-FAILURE-REPORTS",
     "COUNTKEYSINSLOT",
+    "CANCELSLOTMIGRATIONS",
     "GETSLOTMIGRATIONS",
     "KEYSLOT",
     "LINKS",
+    "MIGRATESLOTS",
     "NOTHING",
     "REPLICAS",
     "SLAVES",

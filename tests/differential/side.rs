@@ -407,6 +407,7 @@ const RESET: &[&str] = &[
     "CONFIG SET stream-node-max-bytes 4096",
     "CONFIG SET notify-keyspace-events ",
     "CONFIG SET maxmemory 0",
+    "CONFIG SET cluster-slot-stats-enabled yes",
     "CONFIG SET requirepass ",
     // No command takes so long, or is so large, that a busy host would log it.
     "CONFIG SET slowlog-log-slower-than 1000000000",

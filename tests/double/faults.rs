@@ -146,7 +146,7 @@ async fn a_fault_strikes_a_reply_that_was_waited_for() {
 #[tokio::test]
 async fn one_seed_strikes_the_same_calls() {
     let mut logs = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..20 {
         let server = start(FROZEN).await;
         let mut test = Caller::connect(&server);
         let mut client = Caller::connect(&server);

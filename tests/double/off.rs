@@ -49,3 +49,28 @@ async fn a_pause_does_not_hold_it() {
     let help = client.call(&["TD", "CLOCK", "HELP"]).await.to_string();
     assert!(help.contains("ADVANCE"), "{help}");
 }
+
+#[tokio::test]
+async fn what_has_not_run_is_in_no_slow_log() {
+    let server = start("testdouble yes\nslowlog-log-slower-than 0").await;
+    let mut client = Caller::connect(&server);
+    client.call(&["MULTI"]).await;
+    client.call(&["SET", "k", "v"]).await;
+    client.call(&["DISCARD"]).await;
+    client.call(&["NOSUCH"]).await;
+    client
+        .call(&["TD", "FAULT", "ADD", "f", "CMD", "GET", "BEFORE", "NIL"])
+        .await;
+    client.call(&["GET", "k"]).await;
+    let logged = client.call(&["SLOWLOG", "GET"]).await.to_string();
+    for (name, times) in [
+        ("MULTI", 1),
+        ("DISCARD", 1),
+        ("SET", 0),
+        ("NOSUCH", 0),
+        ("GET", 0),
+    ] {
+        let found = logged.matches(&format!("[\"{name}\"")).count();
+        assert_eq!(found, times, "{name}: {logged}");
+    }
+}

@@ -1,6 +1,5 @@
 //! Keys that are carried over by MIGRATE.
 
-use std::io;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::net::TcpListener;
@@ -10,6 +9,7 @@ use tailrace_tests::Reference;
 use tailrace_tests::Target;
 use tailrace_tests::Value;
 
+use super::reference_to;
 use super::side::Side;
 
 #[test]
@@ -20,11 +20,7 @@ fn keys_are_carried_from_one_tailrace_to_another() {
 
 #[test]
 fn keys_are_carried_to_the_reference_and_from_it() {
-    let Some(binary) = Reference::binary() else {
-        // Nobody may be listening.
-        let line =
-            "skipped: carrying keys to the reference, since TAILRACE_REFERENCE does not name one\n";
-        let _ = io::stderr().write_all(line.as_bytes());
+    let Some(binary) = reference_to("carry keys to the reference") else {
         return;
     };
     let here = started();

@@ -19,8 +19,17 @@ use crate::target::really_wait;
 /// A Tailrace in this process.
 pub struct Embedded {
     server: blocking::Server,
-    /// `None` if it keeps the time of its host.
-    clock: Option<Arc<ManualClock>>,
+    time: Time,
+}
+
+/// How its time goes.
+enum Time {
+    /// As the test moves it.
+    Manual(Arc<ManualClock>),
+    /// As its host's.
+    Real,
+    /// As `TD CLOCK` says, which stands still at first.
+    Double,
 }
 
 impl Embedded {
@@ -34,7 +43,21 @@ impl Embedded {
         let builder = builder()?.manual_clock(Arc::clone(&clock));
         Ok(Self {
             server: blocking::Server::start(builder)?,
-            clock: Some(clock),
+            time: Time::Manual(clock),
+        })
+    }
+
+    /// Starts a test double, whose clock stands still.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_double() -> Result<Self, Box<dyn Error>> {
+        let clock = EMBEDDED_CLOCK.0;
+        let builder = builder_with(&format!("testdouble yes\nseed 1\nclock frozen:{clock}"))?;
+        Ok(Self {
+            server: blocking::Server::start(builder)?,
+            time: Time::Double,
         })
     }
 
@@ -48,7 +71,7 @@ impl Embedded {
         let builder = builder_with(CLUSTER)?.manual_clock(Arc::clone(&clock));
         Ok(Self {
             server: blocking::Server::start(builder)?,
-            clock: Some(clock),
+            time: Time::Manual(clock),
         })
     }
 
@@ -60,7 +83,21 @@ impl Embedded {
     pub fn start_in_cluster_in_time() -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             server: blocking::Server::start(builder_with(CLUSTER)?)?,
-            clock: None,
+            time: Time::Real,
+        })
+    }
+
+    /// Starts a test double whose clock is its host's, as part of a cluster of one node if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start_double_in_time(in_cluster: bool) -> Result<Self, Box<dyn Error>> {
+        let cluster = if in_cluster { CLUSTER } else { "" };
+        let builder = builder_with(&format!("testdouble yes\nclock real\n{cluster}"))?;
+        Ok(Self {
+            server: blocking::Server::start(builder)?,
+            time: Time::Real,
         })
     }
 
@@ -72,7 +109,7 @@ impl Embedded {
     pub fn start_in_time() -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             server: blocking::Server::start(builder()?)?,
-            clock: None,
+            time: Time::Real,
         })
     }
 }
@@ -99,28 +136,30 @@ impl Target for Embedded {
     }
 
     fn has_manual_clock(&self) -> bool {
-        self.clock.is_some()
+        !matches!(self.time, Time::Real)
     }
 
     fn tolerance_ms(&self) -> i64 {
-        match self.clock {
-            Some(_) => 0,
-            None => TOLERANCE_MS,
+        match self.time {
+            Time::Manual(_) | Time::Double => 0,
+            Time::Real => TOLERANCE_MS,
         }
     }
 
     fn set_clock(&mut self, unix_ms: u64) -> Result<(), String> {
-        let clock = self.clock.as_ref();
-        let clock = clock.ok_or("this server keeps the time of its host")?;
+        let Time::Manual(clock) = &self.time else {
+            return Err("this server keeps a time of its own".to_owned());
+        };
         clock.set_wall(UnixMillis(unix_ms));
         self.server.advance(Millis(0));
         Ok(())
     }
 
     fn advance(&mut self, ms: u64) {
-        match self.clock {
-            Some(_) => self.server.advance(Millis(ms)),
-            None => really_wait(ms),
+        match self.time {
+            Time::Manual(_) => self.server.advance(Millis(ms)),
+            Time::Real => really_wait(ms),
+            Time::Double => panic!("the time of a test double is moved by TD CLOCK"),
         }
     }
 }

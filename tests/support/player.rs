@@ -178,7 +178,7 @@ impl Player<'_> {
                 self.configure(&words)?;
             }
             // Whoever starts the server has looked for it.
-            "cluster" => {}
+            "cluster" | "testdouble" => {}
             "repeat" => return self.repeat(rest).map(Some),
             "tailrace-only" => {
                 self.is_skipping = self.target.is_reference() || !self.target.has_manual_clock();

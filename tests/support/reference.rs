@@ -1,5 +1,7 @@
 //! A reference server, in a process of its own.
 
+mod cluster;
+
 use std::env;
 use std::fs;
 use std::io;
@@ -15,10 +17,7 @@ use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
 
-use crate::client::Arrival;
-use crate::client::Client;
 use crate::target::TOLERANCE_MS;
 use crate::target::Target;
 use crate::target::really_wait;
@@ -28,8 +27,8 @@ use crate::target::really_wait;
 pub struct Reference {
     process: Child,
     address: SocketAddr,
-    /// Where it describes the cluster that it is.
-    cluster_file: Option<PathBuf>,
+    /// As a node of a cluster: the port of its bus, and where it describes the cluster.
+    node: Option<(u16, PathBuf)>,
 }
 
 impl Reference {
@@ -50,65 +49,6 @@ impl Reference {
             }
         }
         Err(Error::other("the reference server does not start"))
-    }
-
-    /// Starts `binary` as a cluster of one node, and waits until it serves all slots.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started.
-    pub fn start_in_cluster(binary: &str) -> Result<Self> {
-        let dir = env::temp_dir();
-        for _ in 0..STARTS_MAX {
-            let port = free_port()?;
-            // It describes the cluster in a file, which the next one must not find.
-            let file = dir.join(format!(
-                "tailrace-reference-{}-{port}.conf",
-                std::process::id()
-            ));
-            let name = file.to_string_lossy().into_owned();
-            // The bus has its own port, and none far above the other.
-            let bus = free_port()?.to_string();
-            let args = [
-                "--cluster-enabled",
-                "yes",
-                "--cluster-config-file",
-                &name,
-                "--cluster-port",
-                &bus,
-            ];
-            let Some(mut started) = Self::start_with(binary, port, &args)? else {
-                continue;
-            };
-            started.cluster_file = Some(file);
-            started.serve_all_slots()?;
-            return Ok(started);
-        }
-        Err(Error::other("the reference server does not start"))
-    }
-
-    fn serve_all_slots(&self) -> Result<()> {
-        let mut client = Client::connect(self.address)?;
-        let mut ask = |words: &[&str]| {
-            client.say(words);
-            loop {
-                client.poll(Some(Duration::from_secs(5)));
-                if let Some(Arrival::Reply(reply)) = client.take() {
-                    return reply;
-                }
-            }
-        };
-        ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
-        for _ in 0..LOOKS_FOR_STATE {
-            let info = ask(&["CLUSTER", "INFO"]);
-            if info.text().starts_with(b"cluster_state:ok") {
-                return Ok(());
-            }
-            really_wait(10);
-        }
-        Err(Error::other(
-            "the reference server does not serve its slots",
-        ))
     }
 
     /// `None` if somebody else took the port meanwhile.
@@ -135,7 +75,7 @@ impl Reference {
                 return Ok(Some(Self {
                     process,
                     address: SocketAddr::from(([127, 0, 0, 1], port)),
-                    cluster_file: None,
+                    node: None,
                 }));
             }
             line.clear();
@@ -176,7 +116,7 @@ impl Drop for Reference {
         // Only fails if the server has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        if let Some(file) = &self.cluster_file {
+        if let Some((_, file)) = &self.node {
             let _ = fs::remove_file(file);
         }
     }
@@ -190,9 +130,6 @@ fn read_away(mut log: BufReader<ChildStdout>) {
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
-
-/// Looks after which a cluster that is not whole stays so: the reference waits for two seconds first.
-const LOOKS_FOR_STATE: usize = 1_000;
 
 /// Ports tried before it is the binary's fault.
 const STARTS_MAX: usize = 5;

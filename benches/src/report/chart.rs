@@ -116,7 +116,7 @@ fn draw_grid(area: &Area<'_>, scale: &Scale, bottom: i32) -> Drawn {
 fn draw_row(area: &Area<'_>, row: &Row, scale: &Scale, middle: i32) -> Drawn {
     let ratio = row.ratio();
     let color = color_of(ratio);
-    write(area, row.facts.name, (MARGIN, middle - 8), &bold(15, &INK))?;
+    write(area, &row.name(), (MARGIN, middle - 8), &bold(15, &INK))?;
     write(
         area,
         &format!("{}: {}", row.facts.brief, row.facts.unit.name),

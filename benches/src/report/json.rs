@@ -26,6 +26,7 @@ pub(super) fn render(results: &Results) -> String {
 fn row(row: &Row) -> Value {
     json!({
         "name": row.facts.name,
+        "nodes": row.nodes,
         "brief": row.facts.brief,
         "question": row.facts.question,
         "unit": row.facts.unit.name,

@@ -28,7 +28,7 @@ pub(crate) fn list(workloads: &[&dyn Workload]) -> String {
 pub(crate) fn line(row: &Row) -> String {
     format!(
         "{}  {} against {} {}: {}",
-        row.facts.name,
+        row.name(),
         short(row.subject.value().median),
         short(row.against.value().median),
         row.facts.unit.name,
@@ -92,7 +92,7 @@ fn figures(results: &Results) -> String {
         let (subject, against) = (row.subject.value(), row.against.value());
         let ratio = row.ratio();
         let mut line = cells([
-            row.facts.name,
+            &row.name(),
             row.facts.unit.name,
             &short(subject.median),
             &percent(subject.spread()),
@@ -129,7 +129,7 @@ fn costs(results: &Results) -> String {
     ])];
     let has_requests = |row: &&Row| !row.subject.latency().is_empty();
     for row in results.rows.iter().filter(has_requests) {
-        rows.push(cost(row.facts.name, &results.subject, &row.subject));
+        rows.push(cost(&row.name(), &results.subject, &row.subject));
         rows.push(cost("", &results.against, &row.against));
         if let Some(floor) = &row.floor {
             rows.push(cost("", "floor", floor));

@@ -16,10 +16,10 @@ use crate::load::Talker;
 use crate::resp::push_command;
 
 /// Adds entries.
-pub(super) struct Add {
+pub(crate) struct Add {
     facts: Facts,
     /// Commands that add, in each write.
-    adds: u32,
+    pub(super) adds: u32,
     form: Form,
 }
 
@@ -144,7 +144,7 @@ impl Workload for Add {
 }
 
 /// Entries that a full run adds.
-const ENTRIES: u32 = 2_000_000;
+pub(super) const ENTRIES: u32 = 2_000_000;
 
 #[cfg(test)]
 mod tests {

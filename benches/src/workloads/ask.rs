@@ -1,5 +1,7 @@
 //! Clients that ask again and again, each time for something else.
 
+use std::ops::Range;
+
 use super::CONNECTIONS;
 use super::Sample;
 use super::Site;
@@ -20,7 +22,7 @@ pub(super) struct Ask<F> {
     pub(super) words: F,
 }
 
-impl<F: Fn(u64, u64) -> Vec<String> + Clone + Send + 'static> Ask<F> {
+impl<F: Fn(u64, u64) -> Vec<String>> Ask<F> {
     /// Asks with 50 clients for a while.
     ///
     /// All replies are as long as the one at the first place, which is shown to `is_whole`; so the load
@@ -41,49 +43,60 @@ impl<F: Fn(u64, u64) -> Vec<String> + Clone + Send + 'static> Ask<F> {
             let start = String::from_utf8_lossy(&reply[..reply.len().min(SHOWN_BYTES)]);
             return Err(Fault::Unexpected(format!("{start:?} is not all there is")));
         }
-        let client = |number| -> Box<dyn Talker> {
-            Box::new(Asker {
-                pipeline: self.pipeline,
-                units: self.units,
-                places: self.places,
-                words: self.words.clone(),
-                client: number,
-                chance: number,
-                reply_bytes: reply.len() * self.pipeline as usize,
-                request: Vec::new(),
-            })
-        };
-        let clients = (0..u64::from(CONNECTIONS)).map(client).collect();
+        let reply_bytes = reply.len() * self.pipeline as usize;
+        let clients = (0..u64::from(CONNECTIONS))
+            .map(|client| Box::new(self.asker(client, reply_bytes)) as Box<dyn Talker>)
+            .collect();
         site.load_for_a_while(clients).map(Sample::from)
+    }
+
+    /// Makes a client, which is to hear so many bytes for each request.
+    fn asker(&self, client: u64, reply_bytes: usize) -> Asker {
+        let mut asker = Asker {
+            pipeline: self.pipeline as usize,
+            units: self.units * u64::from(self.pipeline),
+            chance: client,
+            reply_bytes,
+            commands: Vec::new(),
+            starts: vec![0],
+            request: 0..0,
+        };
+        for _ in 0..COMMANDS_MADE {
+            let place = pick(&mut asker.chance) % self.places;
+            let words = (self.words)(client, place);
+            let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+            push_command(&mut asker.commands, &words);
+            asker.starts.push(asker.commands.len());
+        }
+        asker
     }
 }
 
-struct Asker<F> {
-    pipeline: u32,
+/// Sends some of its commands that stand side by side, beginning with any.
+struct Asker {
+    pipeline: usize,
+    /// Units of work that a request is.
     units: u64,
-    places: u64,
-    words: F,
-    client: u64,
-    /// What the next places are picked by.
+    /// What the next request is picked by.
     chance: u64,
     reply_bytes: usize,
-    request: Vec<u8>,
+    /// Made beforehand: to put one together takes longer than a server that is quick takes to answer it.
+    commands: Vec<u8>,
+    /// Where each command begins, and where the last one ends.
+    starts: Vec<usize>,
+    request: Range<usize>,
 }
 
-impl<F: Fn(u64, u64) -> Vec<String> + Send> Talker for Asker<F> {
+impl Talker for Asker {
     fn prepare(&mut self) -> u64 {
-        self.request.clear();
-        for _ in 0..self.pipeline {
-            let place = pick(&mut self.chance) % self.places;
-            let words = (self.words)(self.client, place);
-            let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-            push_command(&mut self.request, &words);
-        }
-        self.pipeline.into()
+        let beginnings = self.starts.len() - self.pipeline;
+        let first = usize::try_from(pick(&mut self.chance)).unwrap_or(0) % beginnings;
+        self.request = self.starts[first]..self.starts[first + self.pipeline];
+        self.pipeline as u64
     }
 
     fn request(&self) -> &[u8] {
-        &self.request
+        &self.commands[self.request.clone()]
     }
 
     fn hearing(&self) -> Hearing {
@@ -91,7 +104,7 @@ impl<F: Fn(u64, u64) -> Vec<String> + Send> Talker for Asker<F> {
     }
 
     fn on_replies(&mut self, _replies: &[u8]) -> Result<u64, Fault> {
-        Ok(self.units * u64::from(self.pipeline))
+        Ok(self.units)
     }
 }
 
@@ -103,5 +116,7 @@ pub(super) fn pick(chance: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// Commands that each client has to pick from: together they ask at fifty thousand places.
+const COMMANDS_MADE: usize = 1_024;
 /// How much of a reply is shown that is not as it should be.
 const SHOWN_BYTES: usize = 80;

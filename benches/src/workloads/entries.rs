@@ -28,8 +28,18 @@ pub(super) fn push_xadd(out: &mut Vec<u8>, key: &[u8], options: &[&[u8]], fields
 ///
 /// Besides what goes wrong on the connection, [`Fault::Usage`] if the time of a run does not suffice.
 pub(super) fn fill(site: &mut Site<'_>, entries: u64) -> Result<(), Fault> {
-    fill_with(site, entries, |out, id, number| {
-        push_add(out, KEY, &[id], 0, number);
+    fill_stream(site, KEY, entries)
+}
+
+/// Lays out entries as [`fill`] does, in a stream of another name.
+///
+/// # Errors
+///
+/// As [`fill`].
+pub(super) fn fill_stream(site: &mut Site<'_>, key: &[u8], entries: u64) -> Result<(), Fault> {
+    let key = key.to_vec();
+    fill_with(site, entries, move |out, id, number| {
+        push_add(out, &key, &[id], 0, number);
     })
 }
 
@@ -117,7 +127,16 @@ pub(super) fn deliver(site: &mut Site<'_>, entries: u64) -> Result<(), Fault> {
 ///
 /// What goes wrong on the connection.
 pub(super) fn create_group(site: &Site<'_>) -> Result<(), Fault> {
-    let create: &[&[u8]] = &[b"XGROUP", b"CREATE", KEY, GROUP, b"0", b"MKSTREAM"];
+    create_group_of(site, KEY)
+}
+
+/// Makes the group of a stream of another name.
+///
+/// # Errors
+///
+/// What goes wrong on the connection.
+pub(super) fn create_group_of(site: &Site<'_>, key: &[u8]) -> Result<(), Fault> {
+    let create: &[&[u8]] = &[b"XGROUP", b"CREATE", key, GROUP, b"0", b"MKSTREAM"];
     site.control()?.call(create).map(drop)
 }
 

@@ -21,12 +21,12 @@ use crate::resp::push_command;
 use crate::resp::push_header;
 
 /// Reads and acknowledges.
-pub(super) struct Group {
+pub(crate) struct Group {
     facts: Facts,
     /// Entries that one command reads.
-    count: u32,
+    pub(super) count: u32,
     /// Entries in the stream of a full run.
-    entries: u32,
+    pub(super) entries: u32,
 }
 
 pub(super) const BY_1: Group = Group::new("group/1", "XREADGROUP of 1, and XACK", 1, 200_000, 1.3);
@@ -77,8 +77,9 @@ impl Workload for Group {
     }
 
     fn measure(&self, site: &mut Site<'_>) -> Result<Sample, Fault> {
-        let consumer =
-            |number: u16| -> Box<dyn Talker> { Box::new(Consumer::new(number.into(), self.count)) };
+        let consumer = |number: u16| -> Box<dyn Talker> {
+            Box::new(Consumer::new(KEY, number.into(), self.count))
+        };
         let consumers = (0..CONNECTIONS).map(consumer).collect();
         let entries = site.amount(self.entries);
         site.load(consumers, entries).map(Sample::from)
@@ -87,6 +88,8 @@ impl Workload for Group {
 
 /// A consumer of [`GROUP`]: reads new entries, and acknowledges them with its next read.
 pub(crate) struct Consumer {
+    /// The stream that it reads.
+    key: Vec<u8>,
     /// The command that reads, ready to be sent.
     read: Vec<u8>,
     /// The next request: what was read is acknowledged, and more is asked for.
@@ -103,12 +106,12 @@ impl Consumer {
     pub(crate) fn endless(number: u64, count: u32) -> Self {
         Self {
             is_endless: true,
-            ..Self::new(number, count)
+            ..Self::new(KEY, number, count)
         }
     }
 
     /// One that goes on until there is nothing new to read.
-    fn new(number: u64, count: u32) -> Self {
+    pub(super) fn new(key: &[u8], number: u64, count: u32) -> Self {
         let mut read = Vec::new();
         push_command(
             &mut read,
@@ -120,11 +123,12 @@ impl Consumer {
                 b"COUNT",
                 count.to_string().as_bytes(),
                 b"STREAMS",
-                KEY,
+                key,
                 b">",
             ],
         );
         Self {
+            key: key.to_vec(),
             request: read.clone(),
             read,
             acknowledged: 0,
@@ -149,7 +153,7 @@ impl Consumer {
             return Ok(());
         }
         push_header(&mut self.request, 3 + entries);
-        for word in [&b"XACK"[..], KEY, GROUP] {
+        for word in [&b"XACK"[..], &self.key, GROUP] {
             push_bulk(&mut self.request, word);
         }
         for _ in 0..entries {
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_acknowledged_with_the_next_read() {
-        let mut consumer = Consumer::new(7, 10);
+        let mut consumer = Consumer::new(KEY, 7, 10);
         assert_eq!(consumer.prepare(), 1);
         assert_eq!(consumer.on_replies(READ).unwrap(), 0);
 
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn an_entry_that_was_not_acknowledged_is_a_fault() {
-        let mut consumer = Consumer::new(7, 10);
+        let mut consumer = Consumer::new(KEY, 7, 10);
         consumer.prepare();
         consumer.on_replies(READ).unwrap();
         consumer.prepare();

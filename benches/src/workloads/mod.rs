@@ -14,6 +14,7 @@ mod pending;
 mod publish;
 mod range;
 mod script;
+pub(crate) mod spread;
 mod start;
 mod wait;
 
@@ -218,7 +219,24 @@ impl<'a> Site<'a> {
     ) -> Result<Outcome, Fault> {
         let address: SocketAddr = self.server.address();
         let on_progress = &mut self.on_progress;
-        drive(address, cast, self.bounds, ready, &mut |done| {
+        drive(&[address], cast, self.bounds, ready, &mut |done| {
+            on_progress(done, units);
+        })
+    }
+
+    /// As [`Site::load`], of clients that are at each of these addresses in turn.
+    fn load_over(
+        &mut self,
+        addresses: &[SocketAddr],
+        leads: Vec<Box<dyn Talker>>,
+        units: u64,
+    ) -> Result<Outcome, Fault> {
+        let cast = Cast {
+            leads,
+            ..Cast::default()
+        };
+        let on_progress = &mut self.on_progress;
+        drive(addresses, cast, self.bounds, &mut || Ok(()), &mut |done| {
             on_progress(done, units);
         })
     }
@@ -251,7 +269,7 @@ impl<'a> Site<'a> {
         let on_progress = &mut self.on_progress;
         let start = clock::now();
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        drive(self.server.address(), cast, bounds, ready, &mut |_| {
+        drive(&[self.server.address()], cast, bounds, ready, &mut |_| {
             on_progress(millis(clock::now() - start), millis(time));
         })
     }

@@ -48,6 +48,25 @@ pub(crate) fn write_all(buffer: &mut [u8], mut value: u64) {
     }
 }
 
+/// Returns the digits of a number that has no more than eight, and how many those are.
+///
+/// They come to be in a register, by pairs and then one by one, so that nobody waits for them to arrive in memory.
+#[inline]
+pub(crate) fn short_digits(value: u64) -> Option<([u8; 8], usize)> {
+    if value >= 100_000_000 {
+        return None;
+    }
+    // In each case all parts at once, the leading one in the low bits.
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    let ones = tens | ((twos - tens * 10) << 8);
+    let zeros = (ones.trailing_zeros() / 8).min(7);
+    let digits = (ones | 0x3030_3030_3030_3030) >> (zeros * 8);
+    Some((digits.to_le_bytes(), 8 - zeros as usize))
+}
+
 /// The digit that stands for a number below ten.
 pub(crate) const fn digit(value: usize) -> u8 {
     b"0123456789"[value]

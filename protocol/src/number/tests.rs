@@ -12,6 +12,17 @@ proptest! {
         prop_assert_eq!(written(|out| append_u64(out, unsigned)), unsigned.to_string());
     }
 
+    /// So are those of short numbers, and others have none.
+    #[test]
+    fn short_digits_equal_to_string(value: u64, shift in 0..64_u32) {
+        let text = (value >> shift).to_string();
+        let short = short_digits(value >> shift);
+        prop_assert_eq!(short.is_some(), text.len() <= 8);
+        if let Some((digits, count)) = short {
+            prop_assert_eq!(&digits[..count], text.as_bytes());
+        }
+    }
+
     /// A text is a number if and only if the number is written as exactly that text.
     #[test]
     fn only_canonical_forms_are_read(text in "-?[0-9]{1,21}|[-+ 0-9a.]{0,4}") {

@@ -34,7 +34,7 @@ impl<'a> Pieces<'a> {
     /// Appends what `fill` writes, which is no more than `bytes_max`.
     #[inline(always)]
     pub fn write(&mut self, bytes_max: usize, fill: impl FnOnce(&mut Room<'_>)) {
-        let room_end = self.end + bytes_max + CHUNK;
+        let room_end = self.end + bytes_max + STAMP_BYTES_MAX;
         if room_end > self.out.len() {
             self.grow(room_end);
         }
@@ -62,7 +62,7 @@ impl<'a> Pieces<'a> {
     pub fn reserve(&mut self, bytes: usize) {
         // What is moved is then the reply alone.
         self.out.truncate(self.end);
-        self.out.reserve(bytes + self.growth + CHUNK);
+        self.out.reserve(bytes + self.growth + STAMP_BYTES_MAX);
     }
 
     /// "Nothing here" where an array was asked for.
@@ -124,6 +124,19 @@ impl Room<'_> {
     fn long_again(&mut self, place: usize, len: usize) {
         self.bytes.copy_within(place..place + len, self.at);
         self.at += len;
+    }
+
+    /// A text that is written often.
+    #[inline(always)]
+    pub fn stamp(&mut self, stamp: &Stamp) {
+        self.chunk(stamp.bytes, stamp.len);
+    }
+
+    /// What was written from a place on, to be written again, if it is short enough.
+    pub fn stamp_since(&self, place: usize) -> Option<Stamp> {
+        let len = self.at - place;
+        let bytes = self.bytes[place..].first_chunk()?;
+        (len <= STAMP_BYTES_MAX).then_some(Stamp { bytes: *bytes, len })
     }
 
     /// A string: the first `len` bytes of `from`.
@@ -218,6 +231,13 @@ impl Room<'_> {
     }
 }
 
+/// A short text that is at hand to be written over and over.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    bytes: [u8; STAMP_BYTES_MAX],
+    len: usize,
+}
+
 /// Opens pairs whose first element is the ID of a stream entry, as entries are.
 ///
 /// IDs that follow each other have most of their text in common, which is kept.
@@ -263,6 +283,17 @@ impl IdPairs {
         }
     }
 
+    /// Returns what stands before the sequence of an ID that is a string by itself, with its length.
+    #[inline]
+    pub(super) fn before(&mut self, ms: u64, seq_digits: usize) -> (&[u8; ALONE_BYTES], usize) {
+        if ms != self.ms || seq_digits != self.seq_digits {
+            self.turn_to(ms, seq_digits);
+        }
+        let alone = self.text.last_chunk();
+        let alone = alone.expect("the header of the pair is in front");
+        (alone, self.len - PAIR_HEADER_BYTES)
+    }
+
     #[inline]
     fn turn_to(&mut self, ms: u64, seq_digits: usize) {
         let (high, low) = (ms / TURN, ms % TURN);
@@ -303,6 +334,11 @@ fn digit_count(value: u64) -> usize {
 
 /// As long as most names and values are at most, and as two IDs of now have in common with all that is before them.
 const CHUNK: usize = 32;
+/// As long as a short value is with its header and a name before it.
+const STAMP_BYTES_MAX: usize = 64;
+/// What [`IdPairs::open`] writes before the ID: `*2` and a line end.
+const PAIR_HEADER_BYTES: usize = 4;
+const ALONE_BYTES: usize = CHUNK - PAIR_HEADER_BYTES;
 /// Milliseconds that are counted by the last digits of an ID alone.
 const TURN: u64 = 10_000;
 const TURN_DIGITS: usize = 4;
@@ -361,6 +397,8 @@ mod tests {
                         reply.id(ms, seq);
                     });
                     prop_assert_eq!(&opened, &expected);
+                    let alone = written(|reply| reply.id_like(&mut pairs, ms, seq));
+                    prop_assert_eq!(alone, written(|reply| reply.id(ms, seq)));
                     let apart = in_room(IdPairs::BYTES_MAX + 2, |room| {
                         room.array(2);
                         room.id(ms, seq);
@@ -377,7 +415,19 @@ mod tests {
                 room.text(&text, text.len());
                 room.again(start, text.len());
             });
-            prop_assert_eq!(again, [b"+before\r\n", &text[..], &text, b"\r\n"].concat());
+            let twice = [b"+before\r\n", &text[..], &text, b"\r\n"].concat();
+            prop_assert_eq!(&again, &twice);
+            let stamped = in_room(2 * text.len() + 2, |room| {
+                let start = room.place();
+                room.text(&text, text.len());
+                match room.stamp_since(start) {
+                    Some(stamp) => room.stamp(&stamp),
+                    None => room.again(start, text.len()),
+                }
+                let is_short = text.len() <= STAMP_BYTES_MAX;
+                assert_eq!(room.stamp_since(start + text.len()).is_some(), is_short);
+            });
+            prop_assert_eq!(&stamped, &twice);
         }
     }
 

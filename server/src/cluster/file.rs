@@ -74,26 +74,41 @@ pub(super) fn read(path: &str) -> Result<View, TopologyError> {
 
 /// Reads the text of a file.
 pub(super) fn parse(text: &str) -> Result<View, TopologyError> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        // Of several lines, the first says where and the last says what.
-        TopologyError(error.to_string().trim().replace('\n', " "))
-    })?;
+    let file: File = toml::from_str(text).map_err(|error| not_understood(text, &error))?;
     if file.node.is_empty() {
-        return Err(TopologyError::new("it names no [[node]]"));
+        return Err(TopologyError::new(
+            "it names no [[node]]; each has an id, an address and slots",
+        ));
     }
-    let mut nodes = Vec::new();
+    let mut nodes: Vec<Node> = Vec::new();
     for (place, entry) in file.node.iter().enumerate() {
-        let is_taken = |node: &Node| node.id == entry.id;
-        if nodes.iter().any(is_taken) {
-            return Err(TopologyError(format!("two nodes have the id {}", entry.id)));
+        let node = entry.node(place)?;
+        for other in &nodes {
+            if other.id == node.id {
+                let id = &node.id;
+                return Err(TopologyError(format!(
+                    "two nodes have the id {id}; {NEW_ID} makes another"
+                )));
+            }
+            if (&other.address.host, other.address.port) == (&node.address.host, node.address.port)
+            {
+                return Err(TopologyError(format!(
+                    "two nodes have the address {}; give each its own host or port",
+                    entry.address
+                )));
+            }
         }
-        nodes.push(entry.node(place)?);
+        nodes.push(node);
     }
     let mut view = View::new(nodes);
     for (place, entry) in file.node.iter().enumerate() {
         for slot in slots(&entry.slots)? {
-            if view.owner_of(slot).is_some() {
-                return Err(TopologyError(format!("two nodes serve the slot {slot}")));
+            if let Some(other) = view.owner_of(slot) {
+                return Err(TopologyError(format!(
+                    "two nodes serve the slot {slot}, {} and {}; leave it to one of them",
+                    file.node[other.place()].address,
+                    entry.address
+                )));
             }
             view.set_owner(slot, Some(NodeIndex::new(place)));
         }
@@ -101,18 +116,29 @@ pub(super) fn parse(text: &str) -> Result<View, TopologyError> {
     Ok(view)
 }
 
+/// What is wrong with the form of a file, and in which line.
+fn not_understood(text: &str, error: &toml::de::Error) -> TopologyError {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let place = before.map(|before| format!("line {}: ", before.matches('\n').count() + 1));
+    let what = error.message().replace('\n', ", ");
+    TopologyError(place.unwrap_or_default() + &what)
+}
+
 impl Entry {
     fn node(&self, place: usize) -> Result<Node, TopologyError> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if self.id.len() != 40 || !self.id.bytes().all(is_digit) {
             let problem = format!(
-                "the id '{}' is not 40 lower-case hexadecimal digits",
+                "the id '{}' is not 40 lower-case hexadecimal digits; {NEW_ID} makes one",
                 self.id
             );
             return Err(TopologyError(problem));
         }
         let (host, port) = address(&self.address).ok_or_else(|| {
-            TopologyError(format!("the address '{}' is not HOST:PORT", self.address))
+            TopologyError(format!(
+                "the address '{}' is not HOST:PORT, as clients reach the node",
+                self.address
+            ))
         })?;
         Ok(Node {
             id: self.id.clone(),
@@ -143,7 +169,9 @@ fn address(text: &str) -> Option<(&str, u16)> {
     let (host, port) = text.rsplit_once(':')?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let port = port.parse().ok().filter(|port| *port > 0)?;
-    (!host.is_empty()).then_some((host, port))
+    let is_any = |ip: IpAddr| ip.is_unspecified();
+    let is_reached = !host.is_empty() && !host.parse().is_ok_and(is_any);
+    is_reached.then_some((host, port))
 }
 
 /// Reads slots and ranges of them, with blanks or commas between.
@@ -156,13 +184,17 @@ fn slots(text: &str) -> Result<Vec<u16>, TopologyError> {
             (Some(first), Some(last)) if first <= last => slots.extend(first..=last),
             _ => {
                 return Err(TopologyError(format!(
-                    "'{word}' is no slot or range of slots"
+                    "'{word}' is no slot or range of slots; they go from 0 to {}, as in \"0-99 200\"",
+                    SLOT_COUNT - 1
                 )));
             }
         }
     }
     Ok(slots)
 }
+
+/// How to come by an id.
+const NEW_ID: &str = "`openssl rand -hex 20`";
 
 #[cfg(test)]
 mod tests {
@@ -194,15 +226,34 @@ mod tests {
             (one.clone() + &one, "two nodes have the id"),
             (
                 one.clone() + &node('b', "address = 'h:2'\nslots = '0-1'"),
-                "two nodes serve the slot 1",
+                "two nodes serve the slot 1, h:1 and h:2; leave it",
+            ),
+            (
+                one.clone() + &node('b', "address = 'h:1'"),
+                "two nodes have the address h:1; give each",
             ),
             (node('a', "address = 'h'"), "is not HOST:PORT"),
-            (node('g', "address = 'h:1'"), "hexadecimal"),
+            (node('a', "address = '0.0.0.0:1'"), "is not HOST:PORT"),
+            (
+                node('g', "address = 'h:1'"),
+                "hexadecimal digits; `openssl rand",
+            ),
             (
                 node('a', "address = 'h:1'\nslots = '7-3'"),
-                "'7-3' is no slot",
+                "'7-3' is no slot or range of slots; they go from 0 to 16383",
             ),
-            (node('a', "address = 'h:1'\nslot = '7'"), "unknown field"),
+            (
+                node('a', "address = 'h:1'\nslot = '7'"),
+                "line 4: unknown field `slot`, expected one of `id`, `address`, `slots`",
+            ),
+            (
+                node('a', "address = 'h:1'\nslots = 7"),
+                "line 4: invalid type: integer `7`, expected a string",
+            ),
+            (
+                "[[node]]\nid = 'a'".to_owned(),
+                "line 1: missing field `address`",
+            ),
         ] {
             let error = parse(&text).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");

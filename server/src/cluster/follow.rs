@@ -25,9 +25,27 @@ impl State {
         for message in messages {
             self.publish(&message.channel, &message.text);
         }
-        if let Some(before) = before {
+        let Some(before) = before else {
+            return;
+        };
+        let cluster = self.cluster.as_ref();
+        let has_face = cluster.is_some_and(|cluster| !cluster.has_no_face());
+        if has_face || !self.clients.is_empty() || self.store.bytes() > 0 {
             self.follow_slots(&before);
             self.send_waiting_away(now);
+            self.send_clients_away(now);
+        }
+        if !has_face {
+            // Without any node there is no data.
+            drop(self.store.flush_all());
+        }
+        self.note_clients();
+    }
+
+    /// Lets others know whether they may have something for this engine.
+    pub(crate) fn note_clients(&self) {
+        if let Some(cluster) = &self.cluster {
+            cluster.note_clients(!self.clients.is_empty());
         }
     }
 
@@ -41,7 +59,7 @@ impl State {
         let is_claimed = |slot: &&u16| {
             let lost = before
                 .owner_of(**slot)
-                .is_some_and(|node| cluster.is_own(node));
+                .is_some_and(|node| cluster.was_own(before, node));
             lost && view
                 .owner_of(**slot)
                 .is_some_and(|node| !cluster.is_own(node))
@@ -50,6 +68,9 @@ impl State {
         for slot in claimed {
             self.store
                 .remove_slot(slot, tailrace_storage::Event::MovedAway);
+        }
+        for slot in &moved {
+            self.slot_stats.reset_slot(*slot);
         }
         if !moved.is_empty() {
             self.end_shards(|channel| moved.binary_search(&key_slot(channel)).is_ok());

@@ -60,6 +60,7 @@ impl Membership {
             script: Cell::new(ScriptSlot::Any),
         };
         membership.judge();
+        membership.note_clients(false);
         membership
     }
 
@@ -68,9 +69,41 @@ impl Membership {
         &self.view
     }
 
+    /// What all nodes of this process share.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn shared_topology(&self) -> Arc<Topology> {
+        Arc::clone(&self.topology)
+    }
+
+    /// The engine that a node is a face of.
+    pub(crate) fn engine_of(&self, node: NodeIndex) -> Option<Arc<Engine>> {
+        self.topology.engine_of(node)
+    }
+
+    /// Whether no node is a face of this engine.
+    pub(super) fn has_no_face(&self) -> bool {
+        let own = Some(self.engine);
+        self.view.nodes.iter().all(|node| node.engine != own)
+    }
+
     /// Whether a node of this engine takes the cluster for whole.
     pub(crate) fn is_whole(&self, node: NodeIndex) -> bool {
         self.whole.contains(&node)
+    }
+
+    /// Notes whether this engine has clients; without clients and nodes it is idle.
+    pub(crate) fn note_clients(&self, are_any: bool) {
+        let is_idle = !are_any && self.has_no_face();
+        self.topology.set_idle(self.engine, is_idle);
+    }
+
+    /// Whether a node was a face of this engine in an earlier view.
+    pub(super) fn was_own(&self, before: &View, node: NodeIndex) -> bool {
+        before.node(node).engine == Some(self.engine)
     }
 
     /// Whether a node is a face of this engine.
@@ -173,6 +206,11 @@ impl Membership {
             (false, None) => ScriptSlot::Open,
             (false, Some(slot)) => ScriptSlot::One(slot),
         });
+    }
+
+    /// Whether the script that runs may use keys of any slot.
+    pub(super) fn is_script_free(&self) -> bool {
+        self.script.get() == ScriptSlot::Any
     }
 
     /// Lets the script that runs use keys of a slot, if it may.

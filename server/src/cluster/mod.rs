@@ -10,15 +10,23 @@
 //! | `membership.rs` | An engine's part in it |
 //! | `route.rs` | May a command run here, and if not, where? |
 //! | `follow.rs` | What an engine does when the cluster has changed |
+//! | `face.rs` | Which clients share a node |
+//! | `moving.rs`, `slot_migrations.rs` | Slots that go from one engine to another, and those that were asked to |
+//! | `slot_stats.rs` | What each slot costs |
 //! | `endpoint.rs` | Where a client is told that a node is |
-//! | `file.rs` | Clusters of several processes, from a file |
+//! | `file.rs`, `own_nodes.rs` | Clusters of several processes, from a file, and which of its nodes are in this one |
 //! | `start.rs` | Starting the nodes of a process |
 
 mod endpoint;
+mod face;
 mod file;
 mod follow;
 mod membership;
+mod moving;
+mod own_nodes;
 mod route;
+mod slot_migrations;
+mod slot_stats;
 mod start;
 mod topology;
 mod view;
@@ -33,3 +41,8 @@ pub use self::view::View;
 
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::membership::Membership;
+pub(crate) use self::slot_migrations::SlotMigration;
+pub(crate) use self::slot_migrations::SlotMigrations;
+pub(crate) use self::slot_stats::Counted;
+pub(crate) use self::slot_stats::SlotCost;
+pub(crate) use self::slot_stats::SlotStats;

@@ -88,6 +88,26 @@ impl State {
         self.route_slot(cluster, client, &asked, slot)
     }
 
+    /// The slot of a request, if all that it names lies in one.
+    pub(super) fn only_slot_of(
+        &self,
+        id: ClientId,
+        spec: &'static Spec,
+        request: Request<'_>,
+    ) -> Option<u16> {
+        let client = self.clients.get(id)?;
+        let flags = spec.flags;
+        let asked = Asked {
+            spec,
+            request,
+            flags,
+        };
+        match slots_of(client, &asked) {
+            Slots::One(slot) => Some(slot),
+            Slots::None | Slots::Many => None,
+        }
+    }
+
     /// As [`Self::route`], for a command that a script calls.
     pub(crate) fn route_in_script(
         &self,

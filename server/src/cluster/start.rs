@@ -15,16 +15,19 @@ use super::NodeIndex;
 use super::Topology;
 use super::TopologyError;
 use super::View;
-use super::file;
-use crate::config::ClusterSettings;
+use super::moving;
+use super::own_nodes;
 use crate::config::Config;
+use crate::double::Double;
+use crate::double::stage::Stage;
+use crate::double::strict::Unsupported;
+use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
 use crate::server::StartError;
 use crate::sockets;
 use crate::sockets::Sockets;
-use crate::state::State;
 
 /// The servers of a process: one, or the nodes of a cluster.
 ///
@@ -49,9 +52,20 @@ use crate::state::State;
 /// # }
 /// ```
 pub struct Cluster {
-    /// One for each engine. Never empty.
+    /// One for each engine, of which there are as many as nodes. Never empty.
     servers: Vec<Server>,
     topology: Option<Arc<Topology>>,
+    /// Moves slots in the background.
+    _mover: Option<Task>,
+}
+
+/// A task that ends when this is dropped.
+struct Task(tokio::task::AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Cluster {
@@ -62,47 +76,77 @@ impl Cluster {
     ///
     /// [`StartError`] if an address cannot be listened on, or if the file that describes the cluster is wrong.
     pub async fn start(builder: Builder) -> Result<Self, StartError> {
-        let settings = builder.settings();
-        if !settings.cluster_enabled {
-            let servers = vec![builder.start_alone()?];
-            return Ok(Self {
-                servers,
+        Self::launch(builder)
+    }
+
+    /// As [`Self::start`], which waits for nothing.
+    pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
+        let (stage, spaces) = builder.stage().unzip();
+        if let Some(stage) = &stage {
+            stage.load_faults(&builder.settings().faults)?;
+        }
+        let mut cluster = match builder.settings().cluster_enabled {
+            false => Self {
+                servers: vec![builder.start_alone(stage.as_ref())?],
                 topology: None,
-            });
+                _mover: None,
+            },
+            true => Self::launch_nodes(&builder, stage.as_ref())?,
+        };
+        if let Some(stage) = stage {
+            let engines: Vec<_> = cluster
+                .servers
+                .iter()
+                .map(Server::engine)
+                .cloned()
+                .collect();
+            let driver = stage.open(&engines);
+            cluster.servers[0].adopt(driver, spaces.flatten());
         }
+        Ok(cluster)
+    }
+
+    fn launch_nodes(builder: &Builder, stage: Option<&Arc<Stage>>) -> Result<Self, StartError> {
+        let settings = builder.settings();
         let primaries = settings.cluster.nodes;
-        if settings.testdouble && primaries > 1 {
-            let text =
-                "the test double has one clock and one node; leave out 'nodes' or 'testdouble'";
-            return Err(TopologyError::new(text).into());
-        }
         let nodes = bind(builder.configuration())?;
         let sockets = nodes.iter().map(|(_, sockets)| sockets).zip(0..);
         let addresses = sockets.map(|(sockets, number)| address(sockets, number));
         let addresses: Vec<Address> = addresses.collect();
         let (view, own) = match settings.cluster.topology.as_str() {
             "" => (own_view(&addresses, primaries), (0..nodes.len()).collect()),
-            path => described(path, &addresses, &settings.cluster)?,
+            path => {
+                let listening = nodes.iter().map(|(_, sockets)| sockets.addrs()).collect();
+                own_nodes::read(path, &addresses, listening, &settings.cluster)?
+            }
         };
-        let topology = Topology::new(view, primaries);
+        // Each node may be a primary some day, with an engine of its own; but a test double has one clock.
+        let engines = match settings.testdouble {
+            true => primaries,
+            false => nodes.len(),
+        };
+        let topology = Topology::new(view, engines);
         let mut faces: Vec<Vec<Face>> = Vec::new();
-        faces.resize_with(primaries, Vec::new);
+        faces.resize_with(engines, Vec::new);
         let mut configs = Vec::new();
         for (number, ((config, sockets), place)) in nodes.into_iter().zip(own).enumerate() {
             let node = NodeIndex::new(place);
-            faces[number % primaries].push(Face { node, sockets });
+            faces[number % engines].push(Face { node, sockets });
             configs.push(config);
         }
         let mut servers = Vec::new();
         for (number, (faces, config)) in faces.into_iter().zip(configs).enumerate() {
             let membership = Membership::new(Arc::clone(&topology), number);
+            let double = stage.map(|stage| Double::on(Arc::clone(stage), number));
             let builder = builder.again(config);
-            servers.push(builder.launch(faces, Some(Box::new(membership)))?);
+            servers.push(builder.launch(faces, Some(Box::new(membership)), double)?);
             topology.connect(number, servers[number].engine());
         }
+        let mover = tokio::spawn(moving::run(Arc::clone(&topology)));
         Ok(Self {
             servers,
             topology: Some(topology),
+            _mover: Some(Task(mover.abort_handle())),
         })
     }
 
@@ -135,12 +179,21 @@ impl Cluster {
         self.servers.iter().any(Server::has_clients)
     }
 
+    /// What is asked of test doubles that they do not do, to be looked at then or when all have ended.
+    pub fn unsupported(&self) -> Unsupported {
+        let double = self.servers.first().and_then(|server| {
+            let engine = server.engine();
+            engine.look(|state| Some(state.double.as_ref()?.stage.seat.spaces.clone()))
+        });
+        Unsupported::of(double.and_then(|spaces| spaces.upgrade()))
+    }
+
     /// What is known of the cluster; nothing without one.
     pub fn view(&self) -> Option<Arc<View>> {
         self.topology.as_ref().map(|topology| topology.view())
     }
 
-    /// Each engine with its primary and replicas.
+    /// The engines of all nodes. That of a replica has nothing to do until it is a primary with its own data.
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
@@ -158,6 +211,22 @@ impl Cluster {
         let engine = view.map_or(Some(0), |view| view.node(node).engine);
         let engine = engine.expect("the node is one of this process");
         self.servers[engine].serve_at(node, stream);
+    }
+
+    /// What accepts clients for each node, in the order of [`Self::addrs`].
+    pub(crate) fn doors(&self) -> Vec<Acceptor> {
+        let Some(view) = self.view() else {
+            let own = self.servers.iter();
+            return own.map(|server| server.acceptor().clone()).collect();
+        };
+        let nodes = view.nodes.iter().enumerate();
+        let doors = nodes.filter_map(|(place, node)| {
+            Some(Acceptor {
+                face: NodeIndex::new(place),
+                ..self.servers[node.engine?].acceptor().clone()
+            })
+        });
+        doors.collect()
     }
 
     /// Lets a replica and its primary change places. Nothing is lost: they share their data.
@@ -182,39 +251,8 @@ impl Cluster {
         let Some(topology) = &self.topology else {
             return;
         };
-        let view = topology.view();
-        let target = view
-            .node(to)
-            .engine
-            .expect("the node is one of this process");
-        let source = view
-            .owner_of(slot)
-            .map_or(Some(target), |owner| view.node(owner).engine);
-        let source = source.expect("the slot is served by a node of this process");
-        let give = |state: &mut State| {
-            if let Some(cluster) = &mut state.cluster {
-                cluster.change(|view| view.give(slot, to));
-            }
-        };
-        if source == target {
-            return self.servers[target].engine().with(|state, _| give(state));
-        }
-        // Whoever takes two locks takes that of the lower number first. It also tells the others, which the second
-        // one must not do before the first is released.
-        let (low, high) = (source.min(target), source.max(target));
-        let high = self.servers[high].engine();
-        self.servers[low].engine().with(|one, _| {
-            high.with(|other, _| {
-                keep_news(other, true);
-                let (from, to) = match source == low {
-                    true => (&mut *one, other),
-                    false => (other, &mut *one),
-                };
-                to.store.put_moved(from.store.take_slot(slot));
-                give(one);
-            });
-        });
-        high.with(|other, _| keep_news(other, false));
+        let from = topology.view().owner_of(slot);
+        moving::move_slot(topology, slot, from, to);
     }
 
     /// Moves a manual clock, as [`Server::advance`] does, for all nodes together.
@@ -244,6 +282,7 @@ impl Cluster {
 
     /// Stops all nodes, as [`Server::stop`] does one, and reports a fault if there was one.
     pub async fn stop(self) -> Option<String> {
+        self.servers.iter().for_each(Server::begin_to_stop);
         let mut fault = None;
         for server in self.servers {
             fault = server.stop().await.or(fault);
@@ -257,12 +296,6 @@ impl Cluster {
             (1, Some(server)) => Ok(server),
             _ => Err(TopologyError::new("several nodes are a cluster; start them as one").into()),
         }
-    }
-}
-
-fn keep_news(state: &mut State, keeps: bool) {
-    if let Some(cluster) = &mut state.cluster {
-        cluster.keep_news(keeps);
     }
 }
 
@@ -333,37 +366,4 @@ fn own_view(addresses: &[Address], primaries: usize) -> View {
     let all: Vec<NodeIndex> = (0..primaries).map(NodeIndex::new).collect();
     view.spread(&all);
     view
-}
-
-/// A cluster that a file describes, and which of its nodes are in this process.
-fn described(
-    path: &str,
-    addresses: &[Address],
-    settings: &ClusterSettings,
-) -> Result<(View, Vec<usize>), StartError> {
-    let mut view = file::read(path)?;
-    let mut own = Vec::new();
-    for (engine, address) in addresses.iter().enumerate() {
-        let mut announced = address.clone();
-        announced.announce(settings, None);
-        let (host, port) = (&settings.announced_host, announced.port);
-        let is_of_port = |place: &usize| view.nodes[*place].address.port == port;
-        let mut places: Vec<usize> = (0..view.nodes.len()).filter(is_of_port).collect();
-        if places.len() > 1 {
-            places.retain(|place| view.nodes[*place].address.host.as_ref() == Some(host));
-        }
-        let [place] = places[..] else {
-            return Err(TopologyError::new(format!(
-                "cluster-topology {path}: no node is clearly the one of port {port}; name it there, and the host \
-                 with --cluster-announce-ip if several have that port"
-            ))
-            .into());
-        };
-        view.nodes[place].engine = Some(engine);
-        let own_address = &mut view.nodes[place].address;
-        own_address.listened_on = address.listened_on;
-        own_address.number = address.number;
-        own.push(place);
-    }
-    Ok((view, own))
 }

@@ -9,7 +9,9 @@ use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 
+use super::NodeIndex;
 use super::View;
+use super::slot_migrations::SlotMigrations;
 use crate::engine::Engine;
 
 /// What the nodes of one process share.
@@ -20,12 +22,18 @@ pub struct Topology {
     /// Counts the changes of the view, so that an engine sees without a lock that there was one.
     version: AtomicU64,
     posts: Vec<Post>,
+    /// The number of the client that came last.
+    client_numbers: Arc<AtomicU64>,
+    /// What moves in the background.
+    pub(crate) slot_migrations: SlotMigrations,
 }
 
 /// Where an engine gets what others have for it.
 #[derive(Default)]
 struct Post {
     engine: Mutex<Weak<Engine>>,
+    /// It has neither nodes nor clients, so nobody has anything for it.
+    is_idle: AtomicBool,
     /// Whether there may be messages, so that an engine sees without a lock that there are none.
     has_messages: AtomicBool,
     /// In the order in which each sender sent them.
@@ -47,6 +55,8 @@ impl Topology {
             view: Mutex::new(Arc::new(view)),
             version: AtomicU64::new(1),
             posts,
+            client_numbers: Arc::default(),
+            slot_migrations: SlotMigrations::default(),
         })
     }
 
@@ -73,10 +83,26 @@ impl Topology {
         *self.posts[number].engine.lock() = Arc::downgrade(engine);
     }
 
+    /// The engine of a number, as long as it is there.
+    pub(super) fn engine(&self, number: usize) -> Option<Arc<Engine>> {
+        self.posts[number].engine.lock().upgrade()
+    }
+
+    /// The engine that a node is a face of.
+    pub(crate) fn engine_of(&self, node: NodeIndex) -> Option<Arc<Engine>> {
+        let engine = self.view().node(node).engine?;
+        self.engine(engine)
+    }
+
+    /// What the clients of all engines are numbered by.
+    pub(crate) fn client_numbers(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.client_numbers)
+    }
+
     /// Sends a message to the subscribers of all other engines. They have it once they are woken.
     pub(crate) fn send(&self, from: usize, channel: &[u8], text: &[u8]) {
         for (number, post) in self.posts.iter().enumerate() {
-            if number != from {
+            if number != from && !post.is_idle.load(Ordering::Acquire) {
                 let mut messages = post.messages.lock();
                 messages.push_back(Message {
                     channel: channel.into(),
@@ -101,10 +127,16 @@ impl Topology {
         self.posts[number].has_messages.load(Ordering::Acquire)
     }
 
-    /// The engines but for one, to be woken when no lock is held.
+    /// Notes whether an engine has neither nodes nor clients.
+    pub(super) fn set_idle(&self, number: usize, is_idle: bool) {
+        self.posts[number].is_idle.store(is_idle, Ordering::Release);
+    }
+
+    /// The engines but for one that have something to do, to be woken when no lock is held.
     pub(crate) fn others(&self, than: usize) -> Vec<Arc<Engine>> {
         let others = self.posts.iter().enumerate();
-        let others = others.filter(|(number, _)| *number != than);
+        let others = others
+            .filter(|(number, post)| *number != than && !post.is_idle.load(Ordering::Acquire));
         others
             .filter_map(|(_, post)| post.engine.lock().upgrade())
             .collect()

@@ -245,6 +245,50 @@ impl View {
         self.node_mut(replica).epoch = self.epoch;
     }
 
+    /// Makes a node of this process the replica of a primary of it. Its own replicas go with it.
+    pub fn replicate(&mut self, index: NodeIndex, primary: NodeIndex) {
+        let Node { engine, shard, .. } = self.node(primary).clone();
+        for place in 0..self.nodes.len() {
+            let node = &mut self.nodes[place];
+            if place == index.place() || node.replica_of == Some(index) {
+                node.replica_of = Some(primary);
+                node.engine = engine;
+                node.shard.clone_from(&shard);
+                node.take_open_slots();
+            }
+        }
+    }
+
+    /// Makes a replica an empty primary, on one of so many engines that no node is a face of. Whether there is one.
+    pub fn part(&mut self, index: NodeIndex, engines: usize) -> bool {
+        let is_taken = |engine: usize| self.nodes.iter().any(|node| node.engine == Some(engine));
+        // The first choice is the one that it had at the start.
+        let all = std::iter::once(index.place()).chain(0..engines);
+        let mut free = all.filter(|engine| *engine < engines && !is_taken(*engine));
+        let Some(engine) = free.next() else {
+            return false;
+        };
+        let node = self.node_mut(index);
+        node.replica_of = None;
+        node.engine = Some(engine);
+        node.take_open_slots();
+        true
+    }
+
+    /// As [`Self::give`]; a primary of this process that has lost its last slot by it becomes a replica of who has it now.
+    pub fn give_and_follow(&mut self, slot: u16, to: NodeIndex) {
+        let from = self.owner(to, slot);
+        self.give(slot, to);
+        if let Some(from) = from
+            && from != to
+            && self.slots_of(from) == 0
+            && self.node(from).engine.is_some()
+            && self.node(to).engine.is_some()
+        {
+            self.replicate(from, to);
+        }
+    }
+
     /// Gives a slot to a node, which ends its move there.
     pub fn give(&mut self, slot: u16, to: NodeIndex) {
         if let Some(from) = self.owner_of(slot)

@@ -1,12 +1,14 @@
 //! Writes entries: `[id, [name, value, ...]]` each.
 //!
 //! Neighbours have the names of their fields in common. What lies between two values, from the line end of one to the
-//! header of the other, is then the same text in all of them: it is found in the entry before and copied from there.
+//! header of the other, is then the same text in all of them: it is found in the entry before and copied from there. So is
+//! the header, as long as values are as long as the ones before.
 
 use tailrace_protocol::IdPairs;
 use tailrace_protocol::Pieces;
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Room;
+use tailrace_protocol::Stamp;
 use tailrace_storage::Entry;
 use tailrace_storage::Kept;
 use tailrace_storage::Lead;
@@ -16,6 +18,7 @@ use tailrace_storage::PlainValues;
 use tailrace_storage::Range;
 use tailrace_storage::SharedNames;
 use tailrace_storage::StreamId;
+use tailrace_storage::Tag;
 
 /// Appends the first `count` of some entries.
 pub(super) fn put_all(reply: &mut ReplyWriter<'_>, entries: Range<'_>, count: usize) {
@@ -55,13 +58,48 @@ impl Written {
     }
 }
 
-/// Where the fields with one name were written.
+/// What stands before the values of one name.
 #[derive(Clone, Copy, Default)]
 struct Column {
     /// The text before each value.
     joint: Written,
-    /// The value that many entries have, if it was.
-    template: Written,
+    /// What the last value began with, and the text before those that begin alike, header included, if it is short. To
+    /// that of a template belongs the value.
+    opening: Option<(Tag, Stamp)>,
+}
+
+impl Column {
+    /// One before whose values this text stands.
+    fn behind(joint: Written) -> Self {
+        Self {
+            joint,
+            opening: None,
+        }
+    }
+
+    /// Writes a value with what stands before it, which serves the next one if that begins alike.
+    #[inline(never)]
+    fn put<'e>(
+        &mut self,
+        room: &mut Room<'_>,
+        value: Option<Plain<'_>>,
+        template: impl FnOnce() -> Plain<'e>,
+    ) {
+        let start = room.place();
+        room.again(self.joint.place, self.joint.len);
+        match value {
+            Some(Plain::Bytes(text)) => {
+                room.bulk_header(text.len);
+                self.opening = Tag::of_text(text.len).zip(room.stamp_since(start));
+                room.text(text.bytes, text.len);
+            }
+            Some(number) => put_plain(room, number),
+            None => {
+                put_plain(room, template());
+                self.opening = room.stamp_since(start).map(|stamp| (Tag::TEMPLATE, stamp));
+            }
+        }
+    }
 }
 
 /// Appends entries to a reply, one after the other.
@@ -91,7 +129,8 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     }
 
     /// Appends an entry.
-    #[inline]
+    // An entry is read in parts, most of which need never come to lie in memory.
+    #[inline(always)]
     pub(super) fn put(&mut self, entry: &Entry<'e>) {
         self.left = self.left.saturating_sub(1);
         if self.names.is_none() || self.names != entry.shared_names() {
@@ -111,8 +150,8 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
     }
 
     /// Appends an entry with the names of the one before, none of whose values is packed.
-    #[inline]
-    fn put_alike(&mut self, entry: &Entry<'e>, values: PlainValues<'e>) {
+    #[inline(always)]
+    fn put_alike(&mut self, entry: &Entry<'e>, mut values: PlainValues<'e>) {
         let id = entry.id();
         let bytes_max = IdPairs::BYTES_MAX
             + self.joint_bytes
@@ -127,16 +166,15 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
         } = self;
         pieces.write(bytes_max, |room| {
             ids.open(room, id.ms, id.seq);
-            for (at, (column, value)) in columns.iter_mut().zip(values).enumerate() {
-                let Column { joint, template } = column;
-                room.again(joint.place, joint.len);
-                match value {
-                    Some(value) => put_plain(room, value),
-                    None if template.len > 0 => room.again(template.place, template.len),
-                    None => {
-                        let start = room.place();
-                        put_plain(room, entry.template(at));
-                        *template = Written::since(start, room);
+            for (at, column) in columns[..entry.field_count()].iter_mut().enumerate() {
+                match &column.opening {
+                    Some((tag, stamp)) if let Some(text) = values.next_tagged(*tag) => {
+                        room.stamp(stamp);
+                        room.text(text, tag.text_len());
+                    }
+                    _ => {
+                        let value = values.next().flatten();
+                        column.put(room, value, || entry.template(at));
                     }
                 }
             }
@@ -187,10 +225,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             ids.open(room, id.ms, id.seq);
             put_fields(room, entry, names, values, |at, written| {
                 if let Some(column) = columns.get_mut(at) {
-                    *column = Column {
-                        joint: written,
-                        template: Written::default(),
-                    };
+                    *column = Column::behind(written);
                     joint_bytes += written.len;
                 }
             });
@@ -219,10 +254,7 @@ impl<'w, 'e> EntryWriter<'w, 'e> {
             self.plain(name);
             let len = self.line_end() - start;
             if let Some(column) = self.columns.get_mut(at) {
-                *column = Column {
-                    joint: Written { place: start, len },
-                    template: Written::default(),
-                };
+                *column = Column::behind(Written { place: start, len });
                 self.joint_bytes += len;
             }
             self.value(value);

@@ -79,7 +79,7 @@ fn flush_all(
 }
 
 /// When the memory is freed.
-enum Free {
+pub(crate) enum Free {
     /// Before the reply.
     Now,
     /// While others are served.
@@ -103,7 +103,7 @@ impl Free {
     }
 
     /// Frees `keys` many keys, or what was kept of them.
-    fn drop(self, keys: usize, flushed: impl Send + 'static) {
+    pub(crate) fn drop(self, keys: usize, flushed: impl Send + 'static) {
         match self {
             Self::Later if keys > KEYS_FREED_AT_ONCE => {
                 let name = "tailrace-free".to_owned();

@@ -31,7 +31,7 @@ mod exec;
 mod exists;
 mod expire;
 mod expiry_args;
-mod flush;
+pub(crate) mod flush;
 mod get;
 mod getbit;
 mod getdel;

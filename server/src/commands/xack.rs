@@ -50,7 +50,7 @@ fn run(
 
     let acknowledged = call
         .store()
-        .acknowledge(db, key, group, ids)
+        .acknowledge(db, key, group, &ids)
         .map_err(|error| group_args::refused(error, key, group))?;
 
     reply.unsigned(acknowledged);

@@ -16,7 +16,6 @@ use tailrace_storage::IdRequest;
 use tailrace_storage::MissingStream;
 use tailrace_storage::Trim;
 
-use super::encode;
 use super::trim_args::TrimArgs;
 use crate::args::Args;
 use crate::call::Call;
@@ -68,7 +67,7 @@ fn run(
     let added = call.store().append(db, key, id, fields, missing, trim)?;
 
     match added {
-        Some(id) => encode::id(reply, id),
+        Some(id) => reply.id_like(&mut call.state.added_ids, id.ms, id.seq),
         None => reply.null(),
     }
     Ok(Flow::Done)

@@ -47,7 +47,7 @@ fn run(
     }
     let ids = args.ids()?;
 
-    let deleted = call.store().delete(db, key, ids)?;
+    let deleted = call.store().delete(db, key, &ids)?;
 
     reply.unsigned(deleted);
     Ok(Flow::Done)

@@ -117,8 +117,33 @@ impl Loader {
             }
         }
         self.config.on_values_changed();
+        self.check_double()?;
         self.imply();
         Ok(self.config)
+    }
+
+    /// Refuses what only a test double does where there is none.
+    fn check_double(&self) -> Result<(), ConfigError> {
+        let settings = &self.config.settings;
+        for (name, is_asked) in [
+            ("faults", !settings.faults.is_empty()),
+            ("strict", settings.strict),
+        ] {
+            if is_asked && !settings.testdouble {
+                let row = self
+                    .config
+                    .table
+                    .find(name.as_bytes())
+                    .map(|found| found.row);
+                let assigned = self.assigned.iter().find(|(at, _)| Some(*at) == row);
+                let Some((_, origin)) = assigned else {
+                    continue;
+                };
+                let problem = "this is for a test double; add testdouble, or remove it";
+                return Err(ConfigError::new(origin, name.as_bytes(), problem));
+            }
+        }
+        Ok(())
     }
 
     /// What follows from what was said: several nodes are a cluster, and each can use a core.

@@ -169,6 +169,54 @@ impl Config {
         config
     }
 
+    /// The configuration of a server beside the one that a process was started as: on a free port of 127.0.0.1, and
+    /// without what there is once for a process.
+    pub(crate) fn of_space(&self) -> Self {
+        let mut config = self.of_node(0, false);
+        config.assign("bind", Value::Texts(vec![Box::from(*b"127.0.0.1")]));
+        for name in ["cluster-topology", "cluster-announce-ip"] {
+            config.assign(name, Value::Text(Box::default()));
+        }
+        config.assign("cluster-announce-port", Value::Integer(0));
+        config.file.clear();
+        config.on_values_changed();
+        config
+    }
+
+    /// Makes it that of a cluster of so many nodes.
+    pub(crate) fn set_nodes(&mut self, nodes: usize) {
+        let nodes = i64::try_from(nodes).unwrap_or(i64::MAX);
+        self.assign("nodes", Value::Integer(nodes));
+        self.assign("cluster-enabled", Value::YesNo(true));
+        self.on_values_changed();
+    }
+
+    /// Lets it listen on no address.
+    pub(crate) fn listen_nowhere(&mut self) {
+        self.assign("bind", Value::Texts(Vec::new()));
+        self.on_values_changed();
+    }
+
+    /// Makes it that of a test double.
+    pub(crate) fn of_double(mut self) -> Self {
+        self.assign("testdouble", Value::YesNo(true));
+        self.on_values_changed();
+        self
+    }
+
+    /// Lets the clock of a test double stand still at first, at these milliseconds since 1970.
+    pub(crate) fn freeze_at(&mut self, unix_ms: u64) {
+        let clock = format!("frozen:{}", unix_ms.min(WALL_MAX_MS));
+        self.assign("clock", Value::Text(clock.into_bytes().into()));
+        self.on_values_changed();
+    }
+
+    /// Lets chance start from here.
+    pub(crate) fn set_seed(&mut self, seed: u32) {
+        self.assign("seed", Value::Integer(seed.into()));
+        self.on_values_changed();
+    }
+
     fn assign(&mut self, name: &str, value: Value) {
         let name = self
             .table

@@ -102,6 +102,12 @@ pub struct Settings {
     pub testdouble: bool,
     /// How the clock of a test double goes at first.
     pub clock: StartClock,
+    /// The file with the faults that a test double has at first; empty if there is none.
+    pub faults: String,
+    /// Whether a process ends in failure if a command was asked for that there is not.
+    pub strict: bool,
+    /// The file with the commands that a test double starts with; empty if there is none.
+    pub fixture: String,
     /// What chance starts from, if it is to be the same each time.
     pub seed: Option<u64>,
     /// What the parent of the process wants.
@@ -147,6 +153,12 @@ pub struct ClusterSettings {
     pub endpoint: EndpointKind,
     /// Whether all is refused while a slot is served by nobody.
     pub must_be_covered: bool,
+    /// How many migrations of slots are remembered that are over.
+    pub slot_migrations_kept_max: u64,
+    /// Whether a primary that lost its last slot becomes a replica of who has it now.
+    pub follows_last_slot: bool,
+    /// Whether the cost of each slot is counted.
+    pub counts_slots: bool,
     /// Whether reads are served all the same.
     pub allows_reads_when_down: bool,
     /// Whether messages of shards are served all the same.
@@ -185,6 +197,9 @@ impl ClusterSettings {
                 _ => EndpointKind::Unknown,
             },
             must_be_covered: read.flag("cluster-require-full-coverage"),
+            slot_migrations_kept_max: read.number("cluster-slot-migration-log-max-len"),
+            follows_last_slot: read.flag("cluster-allow-replica-migration"),
+            counts_slots: read.flag("cluster-slot-stats-enabled"),
             allows_reads_when_down: read.flag("cluster-allow-reads-when-down"),
             allows_shard_messages_when_down: read.flag("cluster-allow-pubsubshard-when-down"),
         }
@@ -303,6 +318,9 @@ impl Settings {
             cluster: ClusterSettings::read(&read),
             testdouble: read.flag("testdouble"),
             clock: read.start_clock("clock"),
+            faults: read.path("faults"),
+            strict: read.flag("strict"),
+            fixture: read.path("fixture"),
             seed: read.threshold("seed"),
             parent: ParentSettings {
                 ready_file: Some(read.path("ready-file")).filter(|path| !path.is_empty()),

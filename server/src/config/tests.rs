@@ -187,7 +187,6 @@ fn what_tailrace_does_not_do_is_refused() {
         "save 60 1",
         "replicaof 127.0.0.1 6379",
         "slaveof 127.0.0.1 6379",
-        "cluster-slot-stats-enabled yes",
         "tls-port 6380",
         "loadmodule /tmp/x.so",
         "aclfile /tmp/users.acl",

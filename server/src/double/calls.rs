@@ -1,10 +1,12 @@
 //! The call log: what clients asked, and what they heard.
 
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use tailrace_protocol::OwnedRequest;
 
 use super::rules::Filter;
+use super::strict::NameCounts;
 use super::subject::Subject;
 use crate::client::ClientId;
 use crate::spec::Spec;
@@ -15,6 +17,8 @@ pub(crate) struct CallLog {
     calls: VecDeque<CallEntry>,
     last_number: u64,
     bytes: usize,
+    /// How often each command was asked for that there is not, by name.
+    unsupported: NameCounts,
 }
 
 /// One call.
@@ -25,6 +29,8 @@ pub(crate) struct CallEntry {
     pub(crate) at_us: u64,
     pub(crate) client: ClientId,
     pub(crate) client_name: Vec<u8>,
+    /// The place of the node that it came to.
+    pub(crate) node: usize,
     /// Nothing for a command that there is not.
     pub(crate) spec: Option<&'static Spec>,
     pub(crate) request: OwnedRequest,
@@ -73,6 +79,7 @@ impl CallFilter {
         };
         entry.number > self.since
             && is_right_client
+            && self.filter.node.is_none_or(|node| node == entry.node)
             && is_right_call
             && (!self.only_errors || entry.is_error())
     }
@@ -98,7 +105,17 @@ impl CallLog {
         self.calls.iter()
     }
 
-    /// Forgets all calls; numbers go on.
+    /// A command was asked for that there is not.
+    pub(crate) fn note_unsupported(&mut self, name: &[u8]) {
+        self.unsupported.count(name);
+    }
+
+    /// The commands that were asked for and that there are not, and how often, since the server began.
+    pub(crate) const fn unsupported(&self) -> &BTreeMap<Vec<u8>, u64> {
+        self.unsupported.counts()
+    }
+
+    /// Forgets all calls, but not what is not supported; numbers go on.
     pub(crate) fn clear(&mut self) {
         self.calls.clear();
         self.bytes = 0;

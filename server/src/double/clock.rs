@@ -11,11 +11,12 @@ use tailrace_storage::UnixMillis;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
-use crate::clock::SystemClock;
+use crate::config::StartClock;
 
 /// The clock of a test double. The monotonic hand never goes back; the wall's does when told to.
 pub(crate) struct TestClock {
-    system: SystemClock,
+    /// What it goes by while it runs.
+    base: Arc<dyn Clock>,
     hands: Mutex<Hands>,
     /// Told when the clock begins to run, stops, or runs at another speed.
     moved: Arc<Notify>,
@@ -32,6 +33,26 @@ pub(crate) enum Pace {
     Scaled(f64),
 }
 
+/// How a clock goes and what its wall shows, to go back to. Where the pace is the host's, it is by how much the wall is
+/// ahead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Standing {
+    pace: Pace,
+    wall: i128,
+}
+
+impl Standing {
+    /// How it goes.
+    pub(crate) fn pace(self) -> Pace {
+        self.pace
+    }
+
+    /// What the wall shows in milliseconds, unless it follows the host's.
+    pub(crate) fn shown_ms(self) -> i128 {
+        self.wall.div_euclid(1_000)
+    }
+}
+
 /// Where the hands were at some instant, and how they go from there.
 #[derive(Clone, Copy)]
 struct Hands {
@@ -44,12 +65,11 @@ struct Hands {
 }
 
 impl TestClock {
-    /// A clock that shows the host's time, and runs with it.
-    pub(crate) fn new() -> Self {
-        let system = SystemClock::new();
-        let mono = system.mono();
+    /// A clock that shows the time of `base`, which is the host's as a rule, and runs with it.
+    pub(crate) fn on(base: Arc<dyn Clock>) -> Self {
+        let mono = base.mono();
         Self {
-            system,
+            base,
             hands: Mutex::new(Hands {
                 pace: Pace::Real,
                 since: mono,
@@ -67,7 +87,7 @@ impl TestClock {
 
     /// Lets it go at another pace from here on. The host's pace brings the host's wall clock back.
     pub(crate) fn set_pace(&self, pace: Pace) {
-        let real = self.system.now();
+        let real = self.base.now();
         let mut hands = self.hands.lock();
         let now = hands.at(real);
         *hands = Hands {
@@ -91,6 +111,37 @@ impl TestClock {
         }
     }
 
+    /// Begins as the configuration says, with the host's time where that names none.
+    pub(crate) fn begin(&self, start: StartClock) {
+        self.set_pace(Pace::Real);
+        match start {
+            StartClock::Real => {}
+            StartClock::Frozen(at) => self.freeze(at.map(UnixMillis)),
+            StartClock::Auto(_) => self.freeze(None),
+        }
+    }
+
+    /// How it stands.
+    pub(crate) fn standing(&self) -> Standing {
+        let real = self.base.now();
+        let hands = self.hands.lock();
+        let wall = match hands.pace {
+            Pace::Real => hands.wall,
+            Pace::Frozen | Pace::Scaled(_) => i128::from(hands.at(real).wall.0),
+        };
+        Standing {
+            pace: hands.pace,
+            wall,
+        }
+    }
+
+    /// Goes on as it did when it stood so. The monotonic hand goes on from where it is.
+    pub(crate) fn go_back_to(&self, standing: Standing) {
+        self.set_pace(standing.pace);
+        self.hands.lock().wall = standing.wall;
+        self.moved.notify_one();
+    }
+
     /// Turns the wall clock alone, as an operator or NTP would: backwards if `micros` is negative.
     pub(crate) fn turn_wall(&self, micros: i128) {
         self.hands.lock().wall += micros;
@@ -100,7 +151,7 @@ impl TestClock {
     /// Jumps ahead until the monotonic clock shows `to`; does nothing if it is past that. Nobody is told:
     /// whoever jumps does what is due then.
     pub(crate) fn advance_to(&self, to: Instant) {
-        let real = self.system.now();
+        let real = self.base.now();
         let mut hands = self.hands.lock();
         let now = hands.at(real);
         let micros = to.0.saturating_sub(now.mono.0);
@@ -111,7 +162,7 @@ impl TestClock {
 
 impl Clock for TestClock {
     fn now(&self) -> Now {
-        let real = self.system.now();
+        let real = self.base.now();
         self.hands.lock().at(real)
     }
 
@@ -158,10 +209,15 @@ mod tests {
     use tailrace_storage::Millis;
 
     use super::*;
+    use crate::clock::SystemClock;
+
+    fn clock() -> TestClock {
+        TestClock::on(Arc::new(SystemClock::new()))
+    }
 
     #[test]
     fn a_frozen_clock_moves_only_when_told_to() {
-        let clock = TestClock::new();
+        let clock = clock();
         clock.freeze(Some(UnixMillis(5_000)));
         let before = clock.now();
         assert_eq!(before.wall, UnixMicros(5_000_000));
@@ -174,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_wall_turns_back_alone() {
-        let clock = TestClock::new();
+        let clock = clock();
         clock.freeze(None);
         let before = clock.now();
         clock.turn_wall(-3_000);
@@ -185,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_jump_lasts_at_any_pace() {
-        let clock = TestClock::new();
+        let clock = clock();
         for pace in [Pace::Real, Pace::Scaled(2.0), Pace::Frozen] {
             clock.set_pace(pace);
             let before = clock.now();
@@ -198,8 +254,26 @@ mod tests {
     }
 
     #[test]
+    fn it_goes_back_to_how_it_stood() {
+        let clock = clock();
+        clock.freeze(Some(UnixMillis(5_000)));
+        let frozen = clock.standing();
+        let before = clock.now();
+        clock.advance_to(before.mono + Millis(7));
+        clock.set_pace(Pace::Real);
+        clock.turn_wall(-3_000);
+        let skewed = clock.standing();
+        clock.go_back_to(frozen);
+        assert_eq!(clock.now().wall, UnixMicros(5_000_000));
+        assert!(clock.now().mono >= before.mono + Millis(7));
+        clock.go_back_to(skewed);
+        assert_eq!(clock.standing(), skewed);
+        assert_eq!(clock.pace(), Pace::Real);
+    }
+
+    #[test]
     fn what_is_far_at_a_higher_speed_comes_sooner() {
-        let clock = TestClock::new();
+        let clock = clock();
         clock.set_pace(Pace::Scaled(1_000.0));
         let left = clock.real_time_until(clock.now().mono + Millis(10_000));
         assert!(left.is_some_and(|left| left <= Duration::from_millis(10)));

@@ -6,11 +6,13 @@ use std::fmt::Write;
 
 use tailrace_storage::Group;
 use tailrace_storage::Part;
+use tailrace_storage::Promise;
 use tailrace_storage::Stream;
 use tailrace_storage::StreamId;
 use tailrace_storage::Text;
 
 use super::calls::CallFilter;
+use super::ledger;
 use super::subject::Subject;
 use crate::spec::Flags;
 use crate::state::Parked;
@@ -43,6 +45,8 @@ pub(crate) enum Condition {
     Calls(CallFilter, Comparison),
     /// A fault keeps back so much.
     Held(Vec<u8>, Comparison),
+    /// A promise about the entries of a group was kept, as far as the ledger knows.
+    Promise(Place, Promise),
     /// Nothing is to be done: no command is kept back, and none waits for its turn.
     Idle,
 }
@@ -124,15 +128,8 @@ impl Condition {
     /// Whether it holds; if not, what is the case.
     pub(crate) fn check(&self, state: &State, db: usize) -> Result<(), String> {
         match self {
-            Self::Blocked(wanted, readers) => {
-                let found = state
-                    .parked
-                    .values()
-                    .filter(|parked| readers.matches(parked));
-                let found = found.count() as u64;
-                wanted
-                    .check("the number of clients that wait so", found)
-                    .map_err(|error| format!("{error}; {}", describe_waiting(state)))
+            Self::Blocked(..) | Self::Clients(_) | Self::Subscribed(..) | Self::Held(..) => {
+                self.check_count(self.count(state), || describe_waiting(state))
             }
             Self::Drained(place) => drained(state, db, place),
             Self::Pending(place, wanted) => {
@@ -156,36 +153,84 @@ impl Condition {
                 field,
                 value,
             } => has_entry(state, db, key, field, value),
-            Self::Clients(wanted) => {
-                wanted.check("the number of clients", state.clients.len() as u64)
+            Self::Calls(filter, wanted) => {
+                let double = state.double.as_ref();
+                let found =
+                    double.map_or(0, |double| filter.find(&double.stage.calls.lock()).len());
+                wanted.check("the number of such calls", found as u64)
             }
-            Self::Subscribed(channel, wanted) => {
+            Self::Promise(place, promise) => ledger::check(state, db, place, *promise),
+            Self::Idle => idle(state),
+        }
+    }
+
+    /// How many there are of what is counted on each node.
+    pub(crate) fn count(&self, state: &State) -> u64 {
+        let found = match self {
+            Self::Blocked(_, readers) => {
+                let parked = state.parked.values();
+                parked.filter(|parked| readers.matches(parked)).count()
+            }
+            Self::Clients(_) => state.clients.len(),
+            Self::Subscribed(channel, _) => {
                 let of = |table: &crate::pubsub::Subscribers| {
                     table.get(&channel[..]).map_or(0, Vec::len)
                 };
-                let found = of(&state.pubsub.channels) + of(&state.pubsub.shards);
-                wanted.check(
-                    &format!("the number of listeners to {}", text(channel)),
-                    found as u64,
-                )
+                of(&state.pubsub.channels) + of(&state.pubsub.shards)
             }
-            Self::Calls(filter, wanted) => {
+            Self::Held(rule, _) => {
                 let double = state.double.as_ref();
-                let found = double.map_or(0, |double| filter.find(&double.calls).len());
-                wanted.check("the number of such calls", found as u64)
+                double.map_or(0, |double| double.held.count_of(rule))
             }
-            Self::Held(rule, wanted) => {
-                let double = state.double.as_ref();
-                let found = double.map_or(0, |double| double.held.count_of(rule));
-                wanted.check(&format!("what {} holds", text(rule)), found as u64)
-            }
-            Self::Idle => idle(state),
+            _ => 0,
+        };
+        found as u64
+    }
+
+    /// Whether so many are what is wanted; if not, what is the case, and who waits if that is in question.
+    pub(crate) fn check_count(
+        &self,
+        found: u64,
+        who_waits: impl FnOnce() -> String,
+    ) -> Result<(), String> {
+        match self {
+            Self::Blocked(wanted, _) => wanted
+                .check("the number of clients that wait so", found)
+                .map_err(|error| format!("{error}; {}", who_waits())),
+            Self::Clients(wanted) => wanted.check("the number of clients", found),
+            Self::Subscribed(channel, wanted) => wanted.check(
+                &format!("the number of listeners to {}", text(channel)),
+                found,
+            ),
+            Self::Held(rule, wanted) => wanted.check(&format!("what {} holds", text(rule)), found),
+            _ => Ok(()),
         }
+    }
+
+    /// The key that it is about, if it is about one.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        match self {
+            Self::Drained(place)
+            | Self::Pending(place, _)
+            | Self::Lag(place, _)
+            | Self::Promise(place, _) => Some(&place.stream),
+            Self::Len(stream, _) | Self::Entry { stream, .. } => Some(stream),
+            _ => None,
+        }
+    }
+
+    /// Whether it is counted on each node and added up.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(
+            self,
+            Self::Blocked(..) | Self::Clients(_) | Self::Subscribed(..) | Self::Held(..)
+        )
     }
 }
 
 impl Place {
-    fn name(&self) -> String {
+    /// The stream and the group, as words for people.
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", text(&self.stream), text(&self.group))
     }
 
@@ -281,7 +326,7 @@ fn has_entry(
 }
 
 /// What a client sees of a name or a value.
-fn bytes(text: Text<'_>) -> Vec<u8> {
+pub(crate) fn bytes(text: Text<'_>) -> Vec<u8> {
     match text {
         Text::Part(Part::Bytes(bytes)) => bytes.to_vec(),
         Text::Part(Part::Int(number)) => number.to_string().into(),
@@ -305,7 +350,7 @@ fn idle(state: &State) -> Result<(), String> {
     }
 }
 
-fn describe_waiting(state: &State) -> String {
+pub(crate) fn describe_waiting(state: &State) -> String {
     let mut waiting: Vec<_> = state
         .parked
         .values()

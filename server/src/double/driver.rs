@@ -6,41 +6,44 @@ use std::time::Duration;
 
 use tailrace_storage::Instant;
 use tailrace_storage::Millis;
-use tokio::sync::Notify;
 
 use super::clock::TestClock;
+use super::held::PAUSED;
 use super::jobs::Job;
 use super::jobs::Outcome;
 use super::jobs::Task;
 use super::jobs::Until;
+use super::stage::Stage;
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::state::State;
 
-/// Does the jobs of a test double, one after the other, for as long as its engine lives.
-pub(crate) async fn run(engine: Arc<Engine>, clock: Arc<TestClock>, bell: Arc<Notify>) {
+/// Does the jobs of a stage, one after the other, for as long as its engines live.
+pub(crate) async fn run(stage: Arc<Stage>, engines: Vec<Arc<Engine>>) {
     let driver = Driver {
-        engine,
-        clock,
-        bell,
+        clock: Arc::clone(&stage.clock),
+        engines,
+        stage,
     };
     loop {
-        let job = driver.engine.with(|state, _| double(state).jobs.take());
+        if std::mem::take(&mut driver.stage.jobs.lock().is_time_ahead) {
+            driver.on_time();
+        }
+        let job = driver.stage.jobs.lock().take();
         match job {
             Some(job) => {
                 let outcome = driver.perform(job.task).await;
                 driver.answer(&job, outcome);
             }
             None if driver.jump_if_all_wait() => tokio::task::yield_now().await,
-            None => driver.bell.notified().await,
+            None => driver.stage.bell.notified().await,
         }
     }
 }
 
 struct Driver {
-    engine: Arc<Engine>,
+    engines: Vec<Arc<Engine>>,
     clock: Arc<TestClock>,
-    bell: Arc<Notify>,
+    stage: Arc<Stage>,
 }
 
 impl Driver {
@@ -58,6 +61,7 @@ impl Driver {
                 clients,
                 patience,
             } => self.run(by, clients, patience).await,
+            Task::Resume => self.resume(),
         }
     }
 
@@ -78,7 +82,7 @@ impl Driver {
             }
             Until::Deadlines(count) => {
                 for passed in 0..count {
-                    match self.engine.on_time() {
+                    match self.on_time() {
                         None => {
                             return Err(format!(
                                 "nothing is due any more after {passed} deadlines"
@@ -96,13 +100,44 @@ impl Driver {
     /// Moves from deadline to deadline, so that what happens at one sees its own instant. Whatever comes
     /// of it is written when this returns.
     fn travel_to(&self, end: Instant) {
-        while let Some(next) = self.engine.on_time()
+        while let Some(next) = self.on_time()
             && next <= end
         {
             self.clock.advance_to(next);
         }
         self.clock.advance_to(end);
-        self.engine.on_time();
+        self.on_time();
+    }
+
+    /// Does what is due on all nodes, and says when something is due next.
+    fn on_time(&self) -> Option<Instant> {
+        // Each does what is due, whatever is due next on others.
+        let next = self.engines.iter().map(|engine| engine.on_time());
+        next.fold(None, |first, next| match (first, next) {
+            (Some(first), Some(next)) => Some(std::cmp::min::<Instant>(first, next)),
+            (first, next) => first.or(next),
+        })
+    }
+
+    /// How many clients wait, on all nodes.
+    fn blocked_clients(&self) -> usize {
+        let engines = self.engines.iter();
+        engines
+            .map(|engine| engine.look(|state| state.blocked_clients()))
+            .sum()
+    }
+
+    /// Does what had become due, and then what was asked meanwhile.
+    fn resume(&self) -> Outcome {
+        for engine in &self.engines {
+            engine.with(|state, now| {
+                state.set_paused(false);
+                state.begin(now);
+                state.do_due(now);
+                state.release(PAUSED, usize::MAX, now);
+            });
+        }
+        Outcome::Ok
     }
 
     async fn run(&self, by: Millis, clients: usize, patience: Millis) -> Outcome {
@@ -111,7 +146,7 @@ impl Driver {
             if let Err(reason) = self.settle(clients, patience).await {
                 return Outcome::Failed(reason);
             }
-            match self.engine.on_time() {
+            match self.on_time() {
                 Some(next) if next <= end => self.travel_to(next),
                 _ => break,
             }
@@ -122,50 +157,45 @@ impl Driver {
 
     /// Waits until so many clients wait.
     async fn settle(&self, clients: usize, patience: Millis) -> Result<(), String> {
-        self.engine.with(|state, _| double(state).jobs.watch());
+        self.stage.jobs.lock().watch();
         let settled = tokio::time::timeout(Duration::from_millis(patience.0), async {
-            while self.engine.with(|state, _| state.blocked_clients()) < clients {
-                self.bell.notified().await;
+            while self.blocked_clients() < clients {
+                self.stage.bell.notified().await;
             }
         });
         let settled = settled.await;
-        self.engine.with(|state, now| {
-            double(state).jobs.unwatch();
-            let blocked = state.blocked_clients();
-            settled.map_err(|_| {
-                let millis = now.wall.0 / 1_000;
-                let patience = patience.0;
-                format!("{blocked} of {clients} clients wait after {patience} ms, at {millis}")
-            })
+        self.stage.jobs.lock().unwatch();
+        settled.map_err(|_| {
+            let millis = self.clock.now().wall.0 / 1_000;
+            let (blocked, patience) = (self.blocked_clients(), patience.0);
+            format!("{blocked} of {clients} clients wait after {patience} ms, at {millis}")
         })
     }
 
     /// With `AUTO`: moves to what is due next if enough clients wait. Whether it did.
     fn jump_if_all_wait(&self) -> bool {
-        let next = self.engine.with(|state, now| {
-            let wanted = double(state).jobs.auto?;
-            let next = state.next_deadline(now)?;
-            (state.blocked_clients() >= wanted).then_some(next)
-        });
-        if let Some(next) = next {
+        let Some(wanted) = self.stage.jobs.lock().auto else {
+            return false;
+        };
+        let next = self
+            .engines
+            .iter()
+            .filter_map(|engine| engine.with(|state, now| state.next_deadline(now)));
+        let Some(next) = next.min() else {
+            return false;
+        };
+        let is_time = self.blocked_clients() >= wanted;
+        if is_time {
             self.travel_to(next);
         }
-        next.is_some()
+        is_time
     }
 
     fn answer(&self, job: &Job, outcome: Outcome) {
-        self.engine
-            .with(|state, now| job.awaited.finish(state, now, outcome));
+        self.engines[job.engine].with(|state, now| job.awaited.finish(state, now, outcome));
     }
 
     fn arrived(&self) -> Outcome {
         Outcome::At(self.clock.now().wall.0 / 1_000)
     }
-}
-
-fn double(state: &mut State) -> &mut super::Double {
-    state
-        .double
-        .as_mut()
-        .expect("a driver runs beside a double only")
 }

@@ -29,10 +29,15 @@ pub(crate) struct Held {
     pub(crate) what: What,
 }
 
+/// In place of the name of a fault: the whole server is stopped. No fault is called so.
+pub(crate) const PAUSED: &[u8] = b"";
+
 /// What is kept back.
 pub(crate) enum What {
     /// A command that has not been executed, and how many bytes it was sent in.
     Command(OwnedRequest, usize),
+    /// Likewise, and no fault has looked at it either.
+    Unseen(OwnedRequest, usize),
     /// A reply.
     Reply(Vec<u8>),
     /// A reply of which some bytes leave at a time.
@@ -69,6 +74,11 @@ impl HeldBack {
     pub(crate) fn take_of(&mut self, rule: &[u8]) -> Option<Held> {
         let at = self.held.iter().position(|held| held.rule == rule)?;
         Some(self.held.remove(at))
+    }
+
+    /// Takes all that is kept back.
+    pub(crate) fn take_all(&mut self) -> Vec<Held> {
+        std::mem::take(&mut self.held)
     }
 
     /// How much the fault of this name keeps back.

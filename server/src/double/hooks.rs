@@ -11,6 +11,7 @@ use tailrace_storage::key_slot;
 use super::Double;
 use super::calls::CallEntry;
 use super::held::Held;
+use super::held::PAUSED;
 use super::held::What;
 use super::rules::Action;
 use super::rules::HeldUntil;
@@ -33,6 +34,9 @@ pub(crate) type Execute =
 pub(crate) trait Hooks {
     /// [`dispatch::execute`], with whatever goes around it.
     const EXECUTE: Execute;
+
+    /// What happens before a request that has just come; it may be later then.
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
 }
 
 /// Nothing goes around a command.
@@ -43,10 +47,19 @@ pub(crate) struct DoubleHooks;
 
 impl Hooks for NoHooks {
     const EXECUTE: Execute = dispatch::execute;
+
+    #[inline]
+    fn on_request(_: &mut State, _: ClientId, _: Request<'_>) -> Option<Now> {
+        None
+    }
 }
 
 impl Hooks for DoubleHooks {
     const EXECUTE: Execute = execute;
+
+    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
+        state.tick(id, request)
+    }
 }
 
 /// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
@@ -58,6 +71,7 @@ fn execute(
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
+    note_client(state, id);
     let spec = match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
@@ -65,8 +79,21 @@ fn execute(
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
     }
+    if let Some(error) = state.refused_by_outage(id, spec, request, now) {
+        return refuse(state, id, spec, request, now, &error, out);
+    }
+    if state.is_paused() {
+        let command = What::Unseen(request.to_owned(), request_bytes);
+        hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
+        return WAITS;
+    }
+    if let (Some(spec), Some(double)) = (spec, &mut state.double) {
+        double.readers.note(id, spec, request);
+    }
     let start = out.len();
     let passes = double(state).held.passes(id);
+    // A command that is queued or refused has not run.
+    let mut ran = None;
     let struck = if let (Some(spec), false) = (spec, passes)
         && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
     {
@@ -82,13 +109,21 @@ fn execute(
         if outcome.step == Step::Waits {
             return outcome;
         }
+        ran = outcome.ran;
         let mut call = Answered { spec, request, now };
         call.strike_after(state, id, start, out)
     };
     log(state, id, spec, request, now, struck, &out[start..]);
     Outcome {
         step: Step::Done,
-        ran: spec,
+        ran,
+    }
+}
+
+/// What follows is done by this client.
+pub(crate) fn note_client(state: &mut State, id: ClientId) {
+    if let Some(ledger) = state.store.ledger_mut() {
+        ledger.set_client(id.number);
     }
 }
 
@@ -172,12 +207,13 @@ fn strike(
     request: Request<'_>,
     id: ClientId,
 ) -> Option<(Vec<u8>, Action)> {
-    let double = state.double.as_mut()?;
-    if double.rules.is_empty() {
+    let double = state.double.as_ref()?;
+    let mut rules = double.stage.rules.lock();
+    if rules.is_empty() {
         return None;
     }
     let client = state.clients.get(id)?;
-    double.rules.strike(stage, spec, request, client)
+    rules.strike(stage, spec, request, client)
 }
 
 /// Answers a command that is not executed, and spoils the transaction that it was meant for.
@@ -195,6 +231,28 @@ fn answer_instead(
         state.abort(id);
     }
     dispatch::finish(state, id, start, out);
+}
+
+/// Answers a command with an error in its place.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    spec: Option<&'static Spec>,
+    request: Request<'_>,
+    now: Now,
+    error: &str,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let start = out.len();
+    let version = state.clients.at(id).version;
+    ReplyWriter::new(out, version).error(error);
+    state.abort(id);
+    dispatch::finish(state, id, start, out);
+    log(state, id, spec, request, now, None, &out[start..]);
+    Outcome {
+        step: Step::Done,
+        ran: None,
+    }
 }
 
 /// Ends the connection, or writes a reply.
@@ -226,7 +284,8 @@ fn end_or_say(
         | Action::Drip(..)
         | Action::Delay(_)
         | Action::Hold
-        | Action::Stall => client.closing = true,
+        | Action::Stall
+        | Action::Drop => client.closing = true,
     }
 }
 
@@ -255,17 +314,23 @@ fn log(
     reply: &[u8],
 ) {
     let client_name = state.clients.get(id).map(|client| client.name.clone());
+    let node = state.clients.get(id).map(|client| client.face.place());
     let entry = CallEntry {
         number: 0,
         at_us: now.wall.0,
         client: id,
         client_name: client_name.unwrap_or_default(),
+        node: node.unwrap_or_default(),
         spec,
         request: request.to_owned(),
         reply: reply.to_vec(),
         fault,
     };
-    double(state).calls.add(entry);
+    let stage = &double(state).stage;
+    if spec.is_none() {
+        stage.note_unsupported(request.get(0).unwrap_or_default());
+    }
+    stage.calls.lock().add(entry);
 }
 
 fn double(state: &mut State) -> &mut Double {

@@ -13,109 +13,142 @@ pub(crate) mod clock;
 pub(crate) mod commands;
 pub(crate) mod condition;
 pub(crate) mod driver;
+pub(crate) mod facts;
+pub(crate) mod fixture;
 pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
-mod release;
+pub(crate) mod ledger;
+mod nodes;
+pub(crate) mod origin;
+pub(crate) mod outage;
+pub(crate) mod pushes;
+pub(crate) mod readers;
+pub(crate) mod release;
 pub(crate) mod rules;
+pub(crate) mod snapshots;
+pub(crate) mod spaces;
+pub(crate) mod stage;
+pub(crate) mod strict;
 pub(crate) mod subject;
+mod tick;
 pub(crate) mod watch;
 
 use std::sync::Arc;
 
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
-use tailrace_storage::UnixMillis;
-use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
-use self::calls::CallLog;
-use self::clock::TestClock;
 use self::held::HeldBack;
-use self::jobs::Jobs;
-use self::rules::Rules;
+use self::origin::Origin;
+use self::outage::Outage;
+use self::readers::ReadersByClient;
+use self::snapshots::Snapshots;
+use self::spaces::Owner;
+use self::stage::Stage;
 use self::watch::Watches;
-use crate::config::StartClock;
-use crate::engine::Engine;
+use crate::client::ClientId;
 use crate::spec::Flags;
 use crate::state::State;
 
 /// What a test double has beside the engine's state. The engine's lock guards it.
 pub(crate) struct Double {
-    /// The time that everything here goes by.
-    pub(crate) clock: Arc<TestClock>,
-    /// The faults.
-    pub(crate) rules: Rules,
-    /// What they keep back.
+    /// What it has in common with the other nodes of a cluster.
+    pub(crate) stage: Arc<Stage>,
+    /// Which of the engines on the stage this is.
+    pub(crate) engine: usize,
+    /// What faults keep back here.
     pub(crate) held: HeldBack,
-    /// What was asked, and what was answered.
-    pub(crate) calls: CallLog,
+    /// As which consumers clients read.
+    pub(crate) readers: ReadersByClient,
+    /// Whether nothing is executed and nothing becomes due.
+    pub(crate) is_paused: bool,
     /// Who waits for what to hold.
     pub(crate) watches: Watches,
-    /// What the driver is to do.
-    pub(crate) jobs: Jobs,
-    /// Rung when the driver may have something to do or to look at.
-    pub(crate) bell: Arc<Notify>,
+    /// What was kept to go back to.
+    pub(crate) snapshots: Snapshots,
+    /// What it was when it started.
+    pub(crate) origin: Option<Box<Origin>>,
+    /// When it is back, if it was restarted.
+    pub(crate) outage: Option<Outage>,
     /// How many commands waited when it was last asked.
     parked: usize,
 }
 
 impl Double {
-    /// A double whose clock goes like this at first.
-    pub(crate) fn start(clock: StartClock, seed: u64) -> Self {
-        let double = Self {
-            clock: Arc::new(TestClock::new()),
-            rules: Rules::new(seed),
+    /// The double of one of the engines on `stage`.
+    pub(crate) fn on(stage: Arc<Stage>, engine: usize) -> Self {
+        Self {
+            stage,
+            engine,
             held: HeldBack::default(),
-            calls: CallLog::default(),
+            readers: ReadersByClient::default(),
+            is_paused: false,
             watches: Watches::default(),
-            jobs: Jobs::default(),
-            bell: Arc::new(Notify::new()),
+            snapshots: Snapshots::default(),
+            origin: None,
+            outage: None,
             parked: 0,
-        };
-        double.set_clock(clock)
-    }
-
-    fn set_clock(mut self, clock: StartClock) -> Self {
-        match clock {
-            StartClock::Real => {}
-            StartClock::Frozen(at) => self.clock.freeze(at.map(UnixMillis)),
-            StartClock::Auto(clients) => {
-                self.clock.freeze(None);
-                self.jobs.auto = Some(clients);
-            }
         }
-        self
     }
 
-    /// Starts what does the jobs of an engine's double, if it is one. Must be called within a tokio runtime.
-    pub(crate) fn spawn_driver(engine: &Arc<Engine>) -> Option<AbortHandle> {
-        let (clock, bell) = engine.with(|state, _| {
-            let double = state.double.as_ref()?;
-            Some((Arc::clone(&double.clock), Arc::clone(&double.bell)))
-        })?;
-        engine.with(|state, _| {
-            if let Some(double) = &mut state.double {
-                double.watches.live_in(engine);
-            }
-        });
-        let driving = tokio::spawn(driver::run(Arc::clone(engine), clock, bell));
-        Some(driving.abort_handle())
+    /// The server ends: whoever in this program waits for something is told so.
+    pub(crate) fn end(&mut self) {
+        self.watches = Watches::default();
+        self.stage.jobs.lock().close();
+    }
+
+    /// A client has left, and what was its own with it; the spaces that it owned end.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        self.held.forget(client);
+        self.readers.forget(client);
+        if let Some(spaces) = self.stage.seat.spaces.upgrade() {
+            spaces.on_left(self.owner(client));
+        }
+    }
+
+    /// A client of this engine, as the owner of spaces.
+    pub(crate) fn owner(&self, client: ClientId) -> Owner {
+        Owner {
+            space: self.stage.seat.id,
+            engine: self.engine,
+            client,
+        }
     }
 
     /// So many commands wait now, which the driver may wait for.
     pub(crate) fn on_released(&mut self, parked: usize) {
         let before = std::mem::replace(&mut self.parked, parked);
-        if before != parked && self.jobs.is_watching() {
-            self.bell.notify_one();
+        if before != parked && self.stage.jobs.lock().is_watching() {
+            self.stage.bell.notify_one();
+        }
+        if !self.stage.is_alone() {
+            self.stage.changed.notify_waiters();
         }
     }
 }
 
 impl State {
-    /// When a fault next lets something go.
-    pub(crate) fn next_release(&self) -> Option<Instant> {
-        self.double.as_ref()?.held.next_deadline()
+    /// When a fault next lets something go, or a restart is further.
+    pub(crate) fn next_release(&self, now: Instant) -> Option<Instant> {
+        let double = self.double.as_ref()?;
+        let outage = double.outage.and_then(|outage| outage.next_deadline(now));
+        [double.held.next_deadline(), outage]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Stops the whole server, or lets it go on.
+    pub(crate) fn set_paused(&mut self, is_paused: bool) {
+        if let Some(double) = &mut self.double {
+            double.is_paused = is_paused;
+        }
+    }
+
+    /// Whether a test has stopped the whole server: nothing is executed and nothing becomes due.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.double.as_ref().is_some_and(|double| double.is_paused)
     }
 
     /// How many clients wait for a key or a time, those aside that wait for the test double.

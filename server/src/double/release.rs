@@ -1,14 +1,26 @@
 //! Lets go what faults keep back.
 
+use std::sync::Arc;
+
 use tailrace_storage::Now;
 
 use super::Double;
 use super::held::Held;
 use super::held::What;
 use crate::client::ClientId;
+use crate::engine::Engine;
 use crate::gate;
 use crate::resume::Resumed;
 use crate::state::State;
+
+/// Lets go what the fault of this name keeps back on these engines, at most `count` of it. Says how much that was.
+pub(crate) fn on_all(engines: &[Arc<Engine>], rule: &[u8], count: usize) -> usize {
+    let mut left = count;
+    for engine in engines {
+        left -= engine.with(|state, now| state.release(rule, left, now));
+    }
+    count - left
+}
 
 impl State {
     /// Lets go what is due.
@@ -41,12 +53,12 @@ impl State {
             what,
             ..
         } = held;
+        if let (What::Command(..), Some(double)) = (&what, &mut self.double) {
+            double.held.let_pass(id);
+        }
         match what {
-            What::Command(request, request_bytes) => {
+            What::Command(request, request_bytes) | What::Unseen(request, request_bytes) => {
                 self.clients.at(id).is_let_go = true;
-                if let Some(double) = &mut self.double {
-                    double.held.let_pass(id);
-                }
                 self.resumed.push_back(Resumed::Held(gate::Held {
                     client: id,
                     request,
@@ -82,9 +94,10 @@ impl State {
     }
 
     /// Sends a client the reply that it waited for, and lets it go on.
-    fn say(&mut self, id: ClientId, bytes: &[u8]) {
+    pub(super) fn say(&mut self, id: ClientId, bytes: &[u8]) {
         let client = self.clients.at(id);
         client.gated = false;
+        client.argument_bytes = 0;
         client.out.extend_from_slice(bytes);
         let has_backlog = !client.backlog.is_empty();
         self.touch(id);

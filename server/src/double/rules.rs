@@ -16,6 +16,7 @@ use crate::spec::Acl;
 use crate::spec::Spec;
 
 /// The faults in the order in which they were put in, which is that in which they are looked at.
+#[derive(Clone)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
     /// For those that strike by chance.
@@ -53,6 +54,8 @@ pub(crate) struct Filter {
     pub(crate) consumer: Option<Vec<u8>>,
     /// The name of the client, or its number.
     pub(crate) client: Option<Vec<u8>>,
+    /// The place of the node among those of the cluster.
+    pub(crate) node: Option<usize>,
 }
 
 /// Which commands.
@@ -71,6 +74,8 @@ pub(crate) enum Stage {
     Before,
     /// Once it was executed, when it is answered.
     After,
+    /// When something is pushed to a client. The filter's command is the kind of the push, its key a channel or a key.
+    Push,
 }
 
 /// What happens.
@@ -96,6 +101,8 @@ pub(crate) enum Action {
     Hold,
     /// It never goes on.
     Stall,
+    /// What was to be pushed is lost.
+    Drop,
 }
 
 /// HeldUntil when something is kept back.
@@ -175,6 +182,18 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// Whether a fault loses a push to a client, about these channels or keys, or about all if there are none.
+    pub(crate) fn strike_push(&mut self, kind: &[u8], names: &[&[u8]], client: &Client) -> bool {
+        let rng = &mut self.rng;
+        self.rules.iter_mut().any(|rule| {
+            let is_meant =
+                rule.stage == Stage::Push && rule.filter.matches_push(kind, names, client);
+            is_meant && rule.counts(rng)
+        })
+    }
+}
+
 impl Rule {
     /// Counts a call that matches. Whether it strikes.
     fn counts(&mut self, rng: &mut Rng) -> bool {
@@ -201,8 +220,28 @@ impl Filter {
         subject: &Subject<'_>,
         client: &Client,
     ) -> bool {
+        self.matches_client(client) && self.matches_call(spec, subject)
+    }
+
+    /// Whether what concerns this client is meant, whatever it is.
+    fn matches_client(&self, client: &Client) -> bool {
         let wanted = self.client.as_ref();
-        wanted.is_none_or(|wanted| is_client(client, wanted)) && self.matches_call(spec, subject)
+        wanted.is_none_or(|wanted| is_client(client, wanted))
+            && self.node.is_none_or(|node| client.face.place() == node)
+    }
+
+    /// Whether a push to this client is meant.
+    fn matches_push(&self, kind: &[u8], names: &[&[u8]], client: &Client) -> bool {
+        let is_kind = match &self.command {
+            None => true,
+            Some(CommandFilter::Named(wanted)) => wanted.eq_ignore_ascii_case(kind),
+            Some(CommandFilter::Category(_)) => false,
+        };
+        let is_about = self.key.as_ref().is_none_or(|pattern| {
+            let mut names = names.iter();
+            names.len() == 0 || names.any(|name| glob_matches(pattern, name, Case::Sensitive))
+        });
+        self.matches_client(client) && is_kind && is_about
     }
 
     /// Whether every call is meant, whatever it is about.
@@ -213,6 +252,7 @@ impl Filter {
             group,
             consumer,
             client: _,
+            node: _,
         } = self;
         command.is_none() && key.is_none() && group.is_none() && consumer.is_none()
     }

@@ -4,19 +4,20 @@
 //! moment only. They have patience by the host's clock: the one that the test holds may stand still.
 
 use std::sync::Arc;
-use std::sync::Weak;
 use std::time::Duration;
 
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
-use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
+use super::Double;
 use super::condition::Condition;
 use super::jobs::Awaited;
 use super::jobs::Outcome;
+use super::nodes;
+use super::stage::Stage;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::engine::Engine;
 use crate::state::State;
 
 /// All of them, in the order in which they came.
@@ -24,8 +25,6 @@ use crate::state::State;
 pub(crate) struct Watches {
     watches: Vec<Watch>,
     last_number: u64,
-    /// Where patience ends. Invariant: there once the engine runs.
-    home: Option<(Weak<Engine>, Handle)>,
 }
 
 /// One of them.
@@ -36,39 +35,60 @@ struct Watch {
     db: usize,
 }
 
-impl Watches {
-    /// Notes whose these are. Must be called within a tokio runtime.
-    pub(crate) fn live_in(&mut self, engine: &Arc<Engine>) {
-        self.home = Some((Arc::downgrade(engine), Handle::current()));
-    }
-}
-
 /// Lets a call wait until `condition` holds, as long as it has `patience`.
 pub(crate) fn wait(call: &mut Call<'_>, condition: Condition, patience: Millis) -> Flow {
-    let awaited = Awaited::by(call.id);
-    let flow = awaited.wait();
+    let (awaited, flow) = Awaited::by(call.id);
     let db = call.db;
     if let Some(double) = &mut call.state.double {
-        let watches = &mut double.watches;
-        watches.last_number += 1;
-        let number = watches.last_number;
-        watches.watches.push(Watch {
+        double.watch(awaited, condition, db, patience);
+    }
+    flow
+}
+
+/// As [`wait`], for the program that this runs in, which waits for what holds on all nodes.
+pub(crate) fn wait_from_outside(
+    stage: &Arc<Stage>,
+    condition: Condition,
+    db: usize,
+    patience: Millis,
+) -> oneshot::Receiver<Outcome> {
+    if !stage.is_alone() {
+        let (answer, outcome) = oneshot::channel();
+        nodes::wait_from_outside(stage, condition, db, patience, answer);
+        return outcome;
+    }
+    let (awaited, outcome) = Awaited::by_program();
+    if let Some(engine) = stage.engine(0)
+        && !stage.jobs.lock().is_closed()
+    {
+        // Whoever releases the lock looks whether it holds.
+        engine.with(|state, _| {
+            if let Some(double) = &mut state.double {
+                double.watch(awaited, condition, db, patience);
+            }
+        });
+    }
+    outcome
+}
+
+impl Double {
+    fn watch(&mut self, awaited: Awaited, condition: Condition, db: usize, patience: Millis) {
+        self.watches.last_number += 1;
+        let number = self.watches.last_number;
+        self.watches.watches.push(Watch {
             number,
             awaited,
             condition,
             db,
         });
-        if let Some((engine, runtime)) = &watches.home {
-            let engine = Weak::clone(engine);
-            runtime.spawn(async move {
-                tokio::time::sleep(Duration::from_millis(patience.0)).await;
-                if let Some(engine) = engine.upgrade() {
-                    engine.with(|state, now| state.give_up_watch(number, patience, now));
-                }
-            });
-        }
+        let (stage, engine) = (Arc::clone(&self.stage), self.engine);
+        self.stage.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(patience.0)).await;
+            if let Some(engine) = stage.engine(engine) {
+                engine.with(|state, now| state.give_up_watch(number, patience, now));
+            }
+        });
     }
-    flow
 }
 
 impl State {

@@ -40,6 +40,12 @@ impl Executed {
         has_replied: false,
         limits: None,
     };
+
+    /// The client is to be executed elsewhere.
+    const ELSEWHERE: Self = Self {
+        verdict: Verdict::Elsewhere,
+        ..Self::GONE
+    };
 }
 
 impl Engine {
@@ -57,7 +63,6 @@ impl Engine {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.now();
-        let deadline = state.next_deadline(now);
         let mut replies = Replies::default();
         let executed = std::panic::catch_unwind(AssertUnwindSafe(|| {
             self.execute_locked(state, id, input, batch, received, now, &mut replies)
@@ -69,7 +74,7 @@ impl Engine {
                 state.on_fault(id)
             }
         };
-        self.release(guard, Some(id), Sending::AtTurnEnd, now, deadline);
+        self.release(guard, Some(id), Sending::AtTurnEnd, now);
         executed
     }
 
@@ -97,7 +102,10 @@ impl Engine {
         client.bytes_in += received as u64;
         match Verdict::of(client) {
             Verdict::Waiting => return state.take_input(id, input),
-            Verdict::Open if !client.backlog.is_empty() => return state.take_input(id, input),
+            Verdict::Open | Verdict::Elsewhere if !client.backlog.is_empty() => {
+                return state.take_input(id, input);
+            }
+            Verdict::Elsewhere => return Executed::ELSEWHERE,
             Verdict::Open | Verdict::Closing => {}
         }
         if received > 0 && state.limit_input(id, input.len()) {
@@ -177,6 +185,11 @@ impl Engine {
             since_clock += 1;
             let request = batch.request(input, count);
             let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
+            if let Some(later) = H::on_request(state, id, request) {
+                now = later;
+                // It may have become time for this client, too.
+                state.clients.get(id)?;
+            }
             let Outcome { ran, step } = (H::EXECUTE)(state, id, request, request_bytes, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
@@ -186,6 +199,7 @@ impl Engine {
                 since_clock = 0;
                 let (read, micros) = self.read_clock(state, now, ran);
                 if step == Step::Done {
+                    state.slot_stats.on_time(micros);
                     state.log_if_slow(id, spec, request, now, micros);
                 }
                 now = read;

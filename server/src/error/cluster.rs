@@ -80,6 +80,8 @@ pub enum ClusterError {
     ReplicateNotEmpty,
     /// `REPLICATE` of a node whose data is elsewhere.
     ReplicateElsewhere,
+    /// A replica that is to have data of its own, for which there is no place.
+    NoEngine,
     /// A negative epoch.
     Epoch(i64),
     /// An epoch can only be set while a node is alone.
@@ -104,8 +106,40 @@ pub enum ClusterError {
     StatsLimit,
     /// `SLOT-STATS` with an option twice.
     StatsTwice,
-    /// `MIGRATESLOTS` and what belongs to it.
-    NoSlotMigration,
+    /// `SYNCSLOTS`, which nodes of the reference tell each other.
+    SyncSlots,
+    /// `MIGRATESLOTS` to a node of another process.
+    MigrationElsewhere,
+    /// `MIGRATESLOTS` on a replica.
+    MigrationOnReplica,
+    /// `MIGRATESLOTS` while `SETSLOT` has slots on their way here.
+    MigrationWhileImporting,
+    /// `MIGRATESLOTS` while `SETSLOT` has slots on their way from here.
+    MigrationWhileMigrating,
+    /// `MIGRATESLOTS` without slots.
+    NoRanges,
+    /// `MIGRATESLOTS` with a range that has no end.
+    RangeWithoutEnd,
+    /// As `Range`, of `MIGRATESLOTS`.
+    MigrationRange(u16, u16),
+    /// Nobody serves a slot that is to move.
+    NobodyServes(u16),
+    /// Slots that are to move together are served by several nodes.
+    SeveralShards,
+    /// Slots that are to move are served by another node.
+    ServedElsewhere,
+    /// A range of slots that are to move has some in common with one before it.
+    RangesOverlap((u16, u16), (u16, u16)),
+    /// Two migrations have slots in common.
+    MigrationsOverlap,
+    /// A slot is on its way already.
+    MigratesAlready(u16),
+    /// `MIGRATESLOTS` to an id that is none.
+    NodeName(Vec<u8>),
+    /// `MIGRATESLOTS` to a node that is not known.
+    UnknownNodeName(Vec<u8>),
+    /// `MIGRATESLOTS` to oneself.
+    MigrationToMyself,
     /// `CANCELSLOTMIGRATIONS`, of which there are none.
     NoMigrations,
     /// `CLUSTERSCAN` with a cursor that is none.
@@ -133,6 +167,8 @@ impl ClusterError {
         match self {
             Self::UnknownNode(id) => named("ERR Unknown node ", id),
             Self::UnknownPeer(id) => named("ERR I don't know about node ", id),
+            Self::NodeName(name) => named("ERR Invalid node name: ", name),
+            Self::UnknownNodeName(name) => named("ERR Unknown node name: ", name),
             Self::BasePort(port) => named("ERR Invalid base port specified: ", port),
             Self::BusPort(port) => named("ERR Invalid bus port specified: ", port),
             Self::Address(host, port) => {
@@ -174,6 +210,14 @@ impl ClusterError {
             Self::HoldsKeys(slot) => format!(
                 "ERR Can't assign hashslot {slot} to a different node while I still hold keys for \
                  this hash slot."
+            ),
+            Self::MigrationRange(first, last) => {
+                format!("ERR Start slot number {first} is greater than end slot number {last}.")
+            }
+            Self::NobodyServes(slot) => format!("ERR Slot {slot} has no node served."),
+            Self::MigratesAlready(slot) => format!("ERR I am already migrating slot {slot}."),
+            Self::RangesOverlap((first, last), (other_first, other_last)) => format!(
+                "ERR Slot range {first}-{last} overlaps with previous range {other_first}-{other_last}."
             ),
             Self::Epoch(epoch) => format!("ERR Invalid config epoch specified: {epoch}"),
             _ => return None,
@@ -221,9 +265,9 @@ impl ClusterError {
                 "ERR To set a master the node must be empty and without assigned slots."
             }
             Self::ReplicateElsewhere => {
-                "ERR A node can only replicate the one whose data it shares; start it with \
-                 --replicas"
+                "ERR A node can only replicate one of its own process; see --nodes and --replicas"
             }
+            Self::NoEngine => "ERR A test double has no room for another primary",
             Self::EpochNotAlone => {
                 "ERR The user can assign a config epoch only when the node does not know any other \
                  node."
@@ -239,10 +283,18 @@ impl ClusterError {
                 "ERR Limit has to lie in between 1 and 16384 (maximum number of slots)."
             }
             Self::StatsTwice => "ERR Multiple filters of the same type are disallowed.",
-            Self::NoSlotMigration => {
-                "ERR Slots move with CLUSTER SETSLOT and MIGRATE here, not in the background"
-            }
-            Self::NoMigrations => "ERR No migrations ongoing",
+            Self::SyncSlots
+            | Self::MigrationElsewhere
+            | Self::MigrationOnReplica
+            | Self::MigrationWhileImporting
+            | Self::MigrationWhileMigrating
+            | Self::NoRanges
+            | Self::RangeWithoutEnd
+            | Self::SeveralShards
+            | Self::ServedElsewhere
+            | Self::MigrationsOverlap
+            | Self::MigrationToMyself
+            | Self::NoMigrations => self.text_on_migrations(),
             Self::Cursor => "ERR Invalid cursor",
             Self::SlotTwice => "ERR SLOT option can only be specified once",
             Self::CursorSlot => "ERR Cursor slot mismatch with SLOT argument",
@@ -252,6 +304,29 @@ impl ClusterError {
             }
             Self::ScriptNoCluster => "ERR Can not run script on cluster, 'no-cluster' flag is set.",
             _ => unreachable!("these name something"),
+        }
+    }
+
+    /// The texts about slots that move in the background.
+    fn text_on_migrations(&self) -> &'static str {
+        match self {
+            Self::SyncSlots => {
+                "ERR Nodes of one process have nothing to tell each other by CLUSTER SYNCSLOTS"
+            }
+            Self::MigrationElsewhere => {
+                "ERR Slots move to another process with CLUSTER SETSLOT and MIGRATE only"
+            }
+            Self::MigrationOnReplica => "ERR Slot migration can only be used on primary nodes.",
+            Self::MigrationWhileImporting => "ERR Slots are being manually imported",
+            Self::MigrationWhileMigrating => "ERR Slots are being manually migrated",
+            Self::NoRanges => "ERR No slot ranges specified",
+            Self::RangeWithoutEnd => "ERR No end slot for final slot range",
+            Self::SeveralShards => "ERR Requested slots span multiple shards",
+            Self::ServedElsewhere => "ERR Slots are not served by this node.",
+            Self::MigrationsOverlap => "ERR Slot ranges in migrations overlap",
+            Self::MigrationToMyself => "ERR Target node can not be this node.",
+            Self::NoMigrations => "ERR No migrations ongoing",
+            _ => unreachable!("these are not about migrations"),
         }
     }
 }

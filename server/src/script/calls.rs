@@ -29,6 +29,7 @@ use super::values::Fields;
 use super::values::counted;
 use crate::call::Call;
 use crate::client::ClientId;
+use crate::cluster::Counted;
 use crate::dispatch;
 use crate::spec::Flags;
 use crate::state::State;
@@ -69,6 +70,7 @@ struct Turn {
     shown: Vec<u8>,
     request_bytes: usize,
     reply_start: Mark,
+    counted: Counted,
 }
 
 impl Turn {
@@ -79,6 +81,7 @@ impl Turn {
         std::mem::swap(&mut self.shown, &mut state.shown);
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
+        std::mem::swap(&mut self.counted, &mut state.slot_stats.current);
     }
 }
 
@@ -291,9 +294,14 @@ impl Run {
         version: Version,
         out: &mut Vec<u8>,
     ) -> Result<(), ErrorReply> {
+        state.begin_slot_call();
         let spec = self.rules.admit(state, self.id, self.has_written, request);
         let spec = spec.map_err(|(spec, text)| {
             state.stats.on_refused_in_script(spec, &text);
+            if let (None, Some(double)) = (spec, &mut state.double) {
+                let name = request.get(0).unwrap_or_default();
+                double.stage.note_unsupported(name);
+            }
             ErrorReply {
                 text,
                 is_counted: true,

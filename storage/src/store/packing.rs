@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::time::{Millis, UnixMillis};
 
 /// Streams whose closed nodes are to be packed, the one first that has waited longest.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Unpacked {
     /// When to look at which stream. That it is still there is not said.
     turns: VecDeque<(UnixMillis, Place)>,

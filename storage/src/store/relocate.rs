@@ -16,7 +16,7 @@ pub struct NoSuchKey;
 #[derive(Debug)]
 #[must_use = "dropping it takes time proportional to the keys"]
 pub struct Flushed {
-    keyspaces: Vec<Keyspace>,
+    pub(super) keyspaces: Vec<Keyspace>,
 }
 
 impl Flushed {
@@ -114,6 +114,9 @@ impl Store {
         self.record_swap(one, other);
         self.record_swap(other, one);
         self.keyspaces.swap(one, other);
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.on_swapped(one, other);
+        }
     }
 
     /// Empties a database.
@@ -136,6 +139,9 @@ impl Store {
             if self.keyspaces[db].find(&key).is_some() {
                 self.changes.record(db, &key, Event::Flushed);
             }
+        }
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.on_flushed(db);
         }
         let empty = self.keyspaces[db].empty_like();
         let taken = mem::replace(&mut self.keyspaces[db], empty);
@@ -168,6 +174,9 @@ impl Store {
 
     /// Takes a record away and puts its value and deadline under a key that is not there.
     fn transfer(&mut self, from_db: usize, source: RecordIndex, to_db: usize, to: &[u8]) {
+        if self.changes.has_ledger() {
+            self.note_leaving(from_db, source);
+        }
         let (_, value, deadline) = self.keyspaces[from_db].remove(source).into_parts();
         self.create_until(to_db, to, value, deadline);
     }

@@ -11,6 +11,7 @@ use crate::deliver::{History, ReadNew, Tracking};
 use crate::id::{IdRequest, StreamId};
 use crate::keyspace::RecordIndex;
 use crate::store::Store;
+use crate::store::ledger::GroupChange;
 use crate::stream::{AppendError, NoGroup, SetId, SetIdError, Stream};
 use crate::time::UnixMillis;
 use crate::trim::Trim;
@@ -115,6 +116,9 @@ impl Store {
                 if has_closed {
                     self.unpacked.on_closed(db, at, now);
                 }
+                if self.changes.has_ledger() {
+                    self.note_added(db, key, added.0, added.1);
+                }
                 added
             }
             None if missing == MissingStream::Leave => return Ok(None),
@@ -137,13 +141,13 @@ impl Store {
     /// # Errors
     ///
     /// [`WrongType`] if the key holds something else.
-    pub fn delete(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        ids: impl IntoIterator<Item = StreamId>,
-    ) -> Result<u64, WrongType> {
-        self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(ids))
+    pub fn delete(&mut self, db: usize, key: &[u8], ids: &[StreamId]) -> Result<u64, WrongType> {
+        let named = ids.iter().copied();
+        let deleted = self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(named))?;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.note(db, key, 0, |stream, mark| stream.on_deleted(ids, mark));
+        }
+        Ok(deleted)
     }
 
     /// Removes old entries and returns how many; none if the key is missing.
@@ -152,7 +156,11 @@ impl Store {
     ///
     /// [`WrongType`] if the key holds something else.
     pub fn trim(&mut self, db: usize, key: &[u8], trim: Trim) -> Result<u64, WrongType> {
-        self.remove_entries(db, key, Event::Xtrim, |stream| stream.trim(trim))
+        let trimmed = self.remove_entries(db, key, Event::Xtrim, |stream| stream.trim(trim))?;
+        if trimmed > 0 && self.changes.has_ledger() {
+            self.note_trimmed(db, key);
+        }
+        Ok(trimmed)
     }
 
     /// Sets the last ID of a stream and its counters.
@@ -203,6 +211,9 @@ impl Store {
                 .create_group(group, after, compat.admit(entries_read, stream))
                 .map_err(|_exists| CreateGroupError::GroupExists)
         })?;
+        if self.changes.has_ledger() {
+            self.note_group_start(db, key, group, GroupChange::Created);
+        }
         self.changes.record(db, key, event);
         Ok(())
     }
@@ -226,6 +237,9 @@ impl Store {
             let entries_read = compat.admit(entries_read, stream);
             Ok(stream.set_group_id(group, after, entries_read)?)
         })?;
+        if self.changes.has_ledger() {
+            self.note_group_start(db, key, group, GroupChange::Set);
+        }
         self.changes.record(db, key, Event::XgroupSetid);
         Ok(())
     }
@@ -244,6 +258,11 @@ impl Store {
         let destroyed =
             self.change_stream(db, key, |stream, _now| Ok(stream.destroy_group(group)))?;
         if destroyed {
+            if let Some(ledger) = self.changes.ledger_mut() {
+                ledger.note(db, key, 0, |stream, mark| {
+                    stream.on_group_destroyed(group, mark);
+                });
+            }
             self.changes.record(db, key, Event::XgroupDestroy);
         }
         Ok(destroyed)
@@ -284,6 +303,11 @@ impl Store {
             Ok(stream.delete_consumer(group, consumer)?)
         })?;
         if deleted.is_some() {
+            if let Some(ledger) = self.changes.ledger_mut() {
+                ledger.note(db, key, 0, |stream, mark| {
+                    stream.on_consumer_deleted(group, consumer, mark);
+                });
+            }
             self.changes.record(db, key, Event::XgroupDelconsumer);
         }
         Ok(deleted)
@@ -306,6 +330,9 @@ impl Store {
         let (at, read) = self.work_on_group(db, key, |stream, now| {
             stream.read_new(group, consumer, count_max, tracking, now)
         })?;
+        if self.changes.has_ledger() {
+            self.note_read_new(db, at, group, consumer, tracking, &read);
+        }
         self.stats.hits += 1;
         self.record_consumer(db, key, read.consumer_created);
         self.changes.count_more(read.delivered.is_some().into());
@@ -329,6 +356,9 @@ impl Store {
         let (at, history) = self.work_on_group(db, key, |stream, now| {
             stream.read_history(group, consumer, after, count_max, now)
         })?;
+        if self.changes.has_ledger() {
+            self.note_read_history(db, key, group, consumer, &history);
+        }
         self.stats.hits += 1;
         self.record_consumer(db, key, history.consumer_created);
         if self.settings.compat == Compat::Valkey {
@@ -353,6 +383,9 @@ impl Store {
         let (at, claimed) = self.work_on_group(db, key, |stream, now| {
             stream.claim(group, consumer, claim, now)
         })?;
+        if self.changes.has_ledger() {
+            self.note_claimed(db, key, group, consumer, claim, &claimed);
+        }
         self.record_consumer(db, key, claimed.consumer_created);
         let entries = claimed.ids.len() as u64 + claimed.dropped;
         let only_moved = claimed.has_moved && entries == 0;
@@ -376,6 +409,12 @@ impl Store {
         let (at, claimed) = self.work_on_group(db, key, |stream, now| {
             stream.auto_claim(group, consumer, ask, now)
         })?;
+        if self.changes.has_ledger() {
+            let AutoClaimed {
+                claimed, deleted, ..
+            } = &claimed;
+            self.note_taken(db, key, group, consumer, ask.shown, claimed, deleted);
+        }
         self.record_consumer(db, key, claimed.consumer_created);
         let entries = claimed.claimed.len() + claimed.deleted.len();
         self.changes.count_more(entries as u64);
@@ -392,10 +431,14 @@ impl Store {
         db: usize,
         key: &[u8],
         group: &[u8],
-        ids: impl IntoIterator<Item = StreamId>,
+        ids: &[StreamId],
     ) -> Result<u64, GroupError> {
+        let named = ids.iter().copied();
         let (_, count) =
-            self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, ids))?;
+            self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, named))?;
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.on_acknowledged(db, key, group, ids);
+        }
         self.changes.count_more(count);
         Ok(count)
     }

@@ -104,8 +104,8 @@ fn trimming_is_announced_after_the_entry_and_only_if_something_went() {
     assert_events(&mut store, "x", &[Event::New, Event::Xadd]);
     add(&mut store, "x", (2, 0), trim);
     assert_events(&mut store, "x", &[Event::Xadd, Event::Xtrim]);
-    assert_eq!(store.delete(0, b"x", [StreamId::new(1, 0)]), Ok(0));
-    assert_eq!(store.delete(0, b"x", [StreamId::new(2, 0)]), Ok(1));
+    assert_eq!(store.delete(0, b"x", &[StreamId::new(1, 0)]), Ok(0));
+    assert_eq!(store.delete(0, b"x", &[StreamId::new(2, 0)]), Ok(1));
     assert_events(&mut store, "x", &[Event::Xdel]);
     assert!(store.exists(0, b"x"), "an empty stream stays a key");
 }
@@ -233,7 +233,7 @@ fn changes_are_counted_as_for_a_file() {
     assert!(read.is_ok());
     assert_counts(&store, 2);
     let ids = [2, 3, 9].map(|seq| StreamId::new(1, seq));
-    assert_eq!(store.acknowledge(0, b"s", b"g", ids).unwrap(), 2);
+    assert_eq!(store.acknowledge(0, b"s", b"g", &ids).unwrap(), 2);
     assert_counts(&store, 2);
     // What is due goes by itself.
     store.set_now(UnixMillis(5_001));
@@ -467,7 +467,7 @@ fn a_copy_of_a_stream_has_its_groups_and_what_is_pending() {
     assert!(store.copy(0, b"x", 1, b"y", false));
     assert!(!store.copy(0, b"x", 1, b"y", false));
     assert_eq!(
-        store.acknowledge(0, b"x", b"g", [StreamId::new(1, 0)]),
+        store.acknowledge(0, b"x", b"g", &[StreamId::new(1, 0)]),
         Ok(1)
     );
     let copy = store.stream(1, b"y").unwrap().unwrap();

@@ -52,6 +52,12 @@ impl Stream {
         true
     }
 
+    /// Removes all groups with all that is pending in them, and returns their names.
+    pub(crate) fn destroy_all_groups(&mut self) -> Vec<Box<[u8]>> {
+        self.group_bytes = 0;
+        std::mem::take(&mut self.groups).into_keys().collect()
+    }
+
     /// Creates a consumer and says whether it is new. One that was there is left alone.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ fn run(
         Selection::parse(call, args, SkipMe::Yes)?
     };
 
-    let clients = call.state.clients.iter();
+    let clients = call.state.clients_beside(call.id);
     let chosen: Vec<ClientId> = clients
         .filter(|client| selection.fits(client, call.id, call.now))
         .map(|client| client.id)

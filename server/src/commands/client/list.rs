@@ -115,7 +115,7 @@ fn run(
     let input_bytes = show_request(call, args);
     let (compat, now) = (call.store().settings().compat, call.now);
     let mut lines = Vec::new();
-    for client in call.state.clients.iter() {
+    for client in call.state.clients_beside(call.id) {
         if selection.fits(client, call.id, now) {
             append_line(&mut lines, client, compat, now);
         }

@@ -81,7 +81,7 @@ impl<'a> Options<'a> {
                     return Err(TrackingError::RedirectTwice.into());
                 }
                 let number = u64::try_from(args.integer()?).ok();
-                let is_there = |number: &u64| call.state.clients.by_number(*number).is_some();
+                let is_there = |number: &u64| call.state.client_beside(call.id, *number).is_some();
                 let number = number.filter(is_there).ok_or(TrackingError::NoSuchClient)?;
                 options.redirect = Some(number);
             } else if args.keyword("bcast") {

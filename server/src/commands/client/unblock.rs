@@ -51,7 +51,7 @@ fn run(
     let number = parse_i64(id).ok_or(CommandError::NotAnInteger)?;
 
     let target = u64::try_from(number).ok();
-    let target = target.and_then(|number| call.state.clients.by_number(number));
+    let target = target.and_then(|number| call.state.client_beside(call.id, number));
     let waiter = target.and_then(|client| client.waiter);
     if let Some(waiter) = waiter {
         if with_error {

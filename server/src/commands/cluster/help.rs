@@ -53,7 +53,10 @@ const LINES: &[(&str, &str)] = &[
         "The replicas of a node, one line each.",
     ),
     ("SLOTS", "Ranges of slots, and the nodes that serve each."),
-    ("SLOT-STATS", "How many keys the slots of this node have."),
+    (
+        "SLOT-STATS",
+        "How many keys the slots of this node have, and what they cost.",
+    ),
     ("SHARDS", "The shards: their slots and nodes."),
     ("ADDSLOTS <slot> [<slot> ...]", "Let this node serve slots."),
     (
@@ -98,6 +101,14 @@ const LINES: &[(&str, &str)] = &[
     ("LINKS", "The links between nodes, of which there are none."),
     (
         "GETSLOTMIGRATIONS",
-        "The slots that move in the background, of which there are none.",
+        "The slots that move in the background.",
+    ),
+    (
+        "MIGRATESLOTS SLOTSRANGE <start slot> <end slot> [...] NODE <node-id> [...]",
+        "Move slots of this node to others in the background.",
+    ),
+    (
+        "CANCELSLOTMIGRATIONS",
+        "Stop moving slots of this node in the background.",
     ),
 ];

@@ -17,6 +17,7 @@ use super::CHANGING;
 use super::has_no_keys;
 use super::of;
 use super::seat;
+use super::seat::Seat;
 use super::seat::change;
 use crate::args::Args;
 use crate::call::Call;
@@ -171,7 +172,7 @@ fn replicate(
     if !args.is_empty() {
         return match crate::args::is_word(id, "no") && args.keyword("one") && args.is_empty() {
             false => Err(CommandError::subcommand_syntax(call.spec, args.request())),
-            true if seat.is_replica() => Err(ClusterError::ReplicateElsewhere.into()),
+            true if seat.is_replica() => part(call, &seat, reply),
             true => done(reply),
         };
     }
@@ -188,7 +189,31 @@ fn replicate(
     if !seat.is_replica() && (seat.slots_of(seat.face) > 0 || !has_no_keys(call)) {
         return Err(ClusterError::ReplicateNotEmpty.into());
     }
-    Err(ClusterError::ReplicateElsewhere.into())
+    if seat.node(node).engine.is_none() {
+        return Err(ClusterError::ReplicateElsewhere.into());
+    }
+    change(call, |view| view.replicate(seat.face, node));
+    done(reply)
+}
+
+/// Makes a replica an empty primary that is a shard of its own.
+fn part(
+    call: &mut Call<'_>,
+    seat: &Seat,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let engines = seat.engines(call);
+    let has_parted = change(call, |view| {
+        let has_parted = view.part(seat.face, engines);
+        if has_parted {
+            view.node_mut(seat.face).shard = sockets::random_id();
+        }
+        has_parted
+    });
+    match has_parted {
+        Some(true) => done(reply),
+        _ => Err(ClusterError::NoEngine.into()),
+    }
 }
 
 fn reset(
@@ -204,14 +229,21 @@ fn reset(
     if !args.is_empty() {
         return Err(CommandError::subcommand_syntax(call.spec, args.request()));
     }
-    if seat.is_replica() {
-        return Err(ClusterError::ReplicateElsewhere.into());
-    }
-    if !has_no_keys(call) {
+    if !seat.is_replica() && !has_no_keys(call) {
         return Err(ClusterError::ResetWithKeys.into());
     }
-    change(call, |view| start_anew(view, seat.face, is_hard));
-    done(reply)
+    let engines = seat.engines(call);
+    let is_reset = change(call, |view| {
+        let is_primary = !seat.is_replica() || view.part(seat.face, engines);
+        if is_primary {
+            start_anew(view, seat.face, is_hard);
+        }
+        is_primary
+    });
+    match is_reset {
+        Some(true) => done(reply),
+        _ => Err(ClusterError::NoEngine.into()),
+    }
 }
 
 /// Lets a node be as if it had never met another.

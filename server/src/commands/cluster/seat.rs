@@ -50,6 +50,12 @@ impl Seat {
         Endpoint::of(self.node(node), client)
     }
 
+    /// How many engines there are in this process.
+    pub(super) fn engines(&self, call: &Call<'_>) -> usize {
+        let cluster = call.state.cluster.as_ref();
+        cluster.map_or(0, |cluster| cluster.topology().engines())
+    }
+
     /// How much a node has replicated: nothing if it has no part in that.
     pub(super) fn offset(&self, node: NodeIndex) -> i64 {
         let has_replicas = self.replicas_of(self.primary_of(node)).next().is_some();

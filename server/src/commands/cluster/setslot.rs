@@ -5,7 +5,8 @@
 //!
 //! Behaviour worth knowing:
 //! - While a slot moves, keys that are there are served where they are, and for others a client is sent on with `ASK`.
-//! - All nodes of this process know at once whose a slot is. A primary that gave its last slot away stays one.
+//! - All nodes of this process know at once whose a slot is. A primary that has lost its last slot becomes a replica of the
+//!   node that has it now, unless `cluster-allow-replica-migration` is off.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -70,7 +71,15 @@ fn run(
         }
     }
     let is_empty = call.store().slot_len_of_all(slot) == 0;
-    change(call, |view| apply(view, seat.face, slot, action, is_empty));
+    let follows = call.state.config.settings().cluster.follows_last_slot;
+    change(call, |view| {
+        apply(view, seat.face, slot, action, is_empty);
+        match action {
+            Action::Node(node) if follows => view.give_and_follow(slot, node),
+            Action::Node(node) => view.give(slot, node),
+            _ => {}
+        }
+    });
     reply.ok();
     Ok(Flow::Done)
 }
@@ -140,7 +149,6 @@ fn apply(view: &mut View, face: NodeIndex, slot: u16, action: Action, is_empty: 
                 own.migrating.remove(&slot);
             }
             let was_importing = node == face && own.importing.remove(&slot).is_some();
-            view.give(slot, node);
             if was_importing {
                 view.bump_epoch(face);
             }

@@ -1,6 +1,6 @@
 //! `CLUSTER SLOT-STATS SLOTSRANGE first last|ORDERBY metric [LIMIT count] [ASC|DESC]`
 //!
-//! How many keys the slots of the caller's shard have. Nothing else is counted.
+//! How many keys the slots of the caller's shard have, and what they cost while `cluster-slot-stats-enabled` is on.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -14,6 +14,7 @@ use super::slot;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::cluster::SlotCost;
 use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::spec::Spec;
@@ -50,22 +51,56 @@ fn run(
     if !args.keyword("orderby") {
         return Err(CommandError::subcommand_syntax(call.spec, args.request()));
     }
-    if !args.keyword("key-count") {
-        return Err(ClusterError::Metric.into());
-    }
+    let is_counting = call.state.slot_stats.is_on();
+    let metric = Metric::parse(&mut args, is_counting).ok_or(ClusterError::Metric)?;
     let order = Order::parse(args)?;
     let mut slots: Vec<u16> = own(&seat).collect();
-    let store = call.store();
-    slots.sort_by_key(|slot| {
-        let len = store.slot_len_of_all(*slot) as u64;
+    slots.sort_by_cached_key(|slot| {
+        let value = metric.of(call, *slot);
         if order.is_descending {
-            u64::MAX - len
+            u64::MAX - value
         } else {
-            len
+            value
         }
     });
     slots.truncate(order.limit);
     write(call, slots, reply)
+}
+
+/// What slots are ordered by.
+#[derive(Clone, Copy)]
+enum Metric {
+    Keys,
+    Micros,
+    BytesIn,
+    BytesOut,
+}
+
+impl Metric {
+    /// Reads one of those that there are.
+    fn parse(args: &mut Args<'_>, is_counting: bool) -> Option<Self> {
+        const COSTS: [(&str, Metric); 3] = [
+            ("cpu-usec", Metric::Micros),
+            ("network-bytes-in", Metric::BytesIn),
+            ("network-bytes-out", Metric::BytesOut),
+        ];
+        if args.keyword("key-count") {
+            return Some(Self::Keys);
+        }
+        let mut costs = COSTS.into_iter().filter(|_| is_counting);
+        let found = costs.find(|(name, _)| args.keyword(name));
+        found.map(|(_, metric)| metric)
+    }
+
+    fn of(self, call: &mut Call<'_>, slot: u16) -> u64 {
+        let cost = call.state.slot_stats.of(slot);
+        match self {
+            Self::Keys => call.store().slot_len_of_all(slot) as u64,
+            Self::Micros => cost.micros,
+            Self::BytesIn => cost.bytes_in,
+            Self::BytesOut => cost.bytes_out,
+        }
+    }
 }
 
 struct Order {
@@ -119,9 +154,30 @@ fn write(
     for slot in slots {
         reply.array(2);
         reply.unsigned(slot.into());
-        reply.map(1);
+        let cost = call.state.slot_stats.is_on();
+        let cost = cost.then(|| call.state.slot_stats.of(slot));
+        reply.map(if cost.is_some() { 4 } else { 1 });
         reply.bulk(b"key-count");
         reply.unsigned(call.store().slot_len_of_all(slot) as u64);
+        if let Some(cost) = cost {
+            write_cost(cost, reply);
+        }
     }
     Ok(Flow::Done)
+}
+
+fn write_cost(cost: SlotCost, reply: &mut ReplyWriter<'_>) {
+    let SlotCost {
+        micros,
+        bytes_in,
+        bytes_out,
+    } = cost;
+    for (name, value) in [
+        ("cpu-usec", micros),
+        ("network-bytes-in", bytes_in),
+        ("network-bytes-out", bytes_out),
+    ] {
+        reply.bulk(name.as_bytes());
+        reply.unsigned(value);
+    }
 }

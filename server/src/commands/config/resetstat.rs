@@ -28,6 +28,7 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     call.state.stats.reset();
+    call.state.slot_stats.reset();
     call.store().reset_stats();
     reply.ok();
     Ok(Flow::Done)

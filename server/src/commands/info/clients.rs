@@ -8,14 +8,20 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let now = call.now.mono;
     let state = &*call.state;
     let (blocking_keys, group_keys) = state.waits.key_counts();
-    let subscribers = state.clients.iter().filter(|client| client.is_subscriber());
-    let watching = state.clients.iter();
+    let subscribers = state
+        .clients_beside(call.id)
+        .filter(|client| client.is_subscriber());
+    let watching = state.clients_beside(call.id);
     let watching = watching.filter(|client| !client.watches.keys.is_empty());
-    text.field("connected_clients", state.clients.len());
+    text.field("connected_clients", state.clients_beside(call.id).count());
     text.field("cluster_connections", 0);
     text.field("maxclients", state.config.settings().maxclients);
-    let input = state.clients.iter().map(|client| client.input_bytes);
-    let output = state.clients.iter().map(|client| client.link.waiting());
+    let input = state
+        .clients_beside(call.id)
+        .map(|client| client.input_bytes);
+    let output = state
+        .clients_beside(call.id)
+        .map(|client| client.link.waiting());
     let (input, output) = (input.max().unwrap_or(0), output.max().unwrap_or(0));
     text.field("client_recent_max_input_buffer", input);
     text.field("client_recent_max_output_buffer", output);

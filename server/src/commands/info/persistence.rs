@@ -2,6 +2,7 @@
 
 use super::text::Text;
 use crate::call::Call;
+use crate::double::outage::Phase;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     let fork = [
@@ -9,7 +10,9 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
         "current_cow_size",
         "current_cow_size_age",
     ];
-    text.fields(&["loading", "async_loading"], 0);
+    let outage = call.state.outage(call.now.mono);
+    text.field("loading", u8::from(outage == Some(Phase::Loading)));
+    text.field("async_loading", 0);
     text.fields(&fork, 0);
     text.field("current_fork_perc", "0.00");
     text.fields(

@@ -61,9 +61,10 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.fields(&eviction, 0);
     text.field("keyspace_hits", lookups.hits);
     text.field("keyspace_misses", lookups.misses);
-    text.field("pubsub_channels", state.pubsub.channels.len());
-    text.field("pubsub_patterns", state.pubsub.patterns.len());
-    text.field("pubsubshard_channels", state.pubsub.shards.len());
+    let (id, pubsub) = (call.id, &state.pubsub);
+    text.field("pubsub_channels", state.heard_at(id, &pubsub.channels));
+    text.field("pubsub_patterns", state.heard_at(id, &pubsub.patterns));
+    text.field("pubsubshard_channels", state.heard_at(id, &pubsub.shards));
     text.fields(ABSENT, 0);
     text.field("tracking_total_keys", state.caches.keys().len());
     text.field("tracking_total_items", state.caches.keys().items());

@@ -68,8 +68,10 @@ fn list(
 
     let mark = reply.mark();
     let mut count = 0;
-    for channel in call.state.pubsub.of_kind(kind).keys() {
-        if pattern.is_none_or(|pattern| glob_matches(pattern, channel, Case::Sensitive)) {
+    for (channel, clients) in call.state.pubsub.of_kind(kind) {
+        let is_heard = call.state.has_beside(call.id, clients);
+        if is_heard && pattern.is_none_or(|pattern| glob_matches(pattern, channel, Case::Sensitive))
+        {
             count += 1;
             reply.bulk(channel);
         }

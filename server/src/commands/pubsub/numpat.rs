@@ -27,6 +27,7 @@ fn run(
     _: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
-    reply.unsigned(call.state.pubsub.patterns.len() as u64);
+    let patterns = call.state.heard_at(call.id, &call.state.pubsub.patterns);
+    reply.unsigned(patterns as u64);
     Ok(Flow::Done)
 }

@@ -63,7 +63,8 @@ fn count(
     for channel in args {
         let subscribers = call.state.pubsub.of_kind(kind).get(channel);
         reply.bulk(channel);
-        reply.unsigned(subscribers.map_or(0, Vec::len) as u64);
+        let count = subscribers.map_or(0, |clients| call.state.count_beside(call.id, clients));
+        reply.unsigned(count as u64);
     }
     Ok(Flow::Done)
 }

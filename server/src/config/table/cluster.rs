@@ -5,7 +5,6 @@ use super::super::directive::Change::Fixed;
 use super::super::directive::Change::Live;
 use super::super::directive::Directive;
 use super::super::directive::Effect::Kept;
-use super::super::directive::Effect::Only;
 use super::super::directive::Effect::Used;
 use super::super::directive::row;
 use super::super::kind::Kind::Int;
@@ -45,21 +44,19 @@ pub(super) const ROWS: &[Directive] = &[
     row("cluster-link-sendbuf-limit",             Memory(0, u64::MAX),        "0",          Live,    Kept),
     row("cluster-manual-failover-timeout",        Int(1, I32_MAX),            "5000",       Live,    Kept),
     row("cluster-migration-barrier",              Int(0, I32_MAX),            "1",          Live,    Kept),
-    row("cluster-allow-replica-migration",        YesNo,                      "yes",        Live,    Kept),
+    row("cluster-allow-replica-migration",        YesNo,                      "yes",        Live,    Used),
     row("cluster-replica-no-failover",            YesNo,                      "no",         Live,    Kept).alias("cluster-slave-no-failover"),
     row("cluster-replica-validity-factor",        Int(0, I32_MAX),            "10",         Live,    Kept).alias("cluster-slave-validity-factor"),
     row("cluster-require-full-coverage",          YesNo,                      "yes",        Live,    Used),
     row("cluster-allow-reads-when-down",          YesNo,                      "no",         Live,    Used),
     row("cluster-allow-pubsubshard-when-down",    YesNo,                      "yes",        Live,    Used),
-    row("cluster-slot-migration-log-max-len",     Int(0, i64::MAX),           "1000",       Live,    Kept),
+    row("cluster-slot-migration-log-max-len",     Int(0, i64::MAX),           "1000",       Live,    Used),
     row("slot-migration-max-failover-repl-bytes", MemoryOrMinusOne,           "0",          Live,    Kept),
-    row("cluster-slot-stats-enabled",             YesNo,                      "no",         Live,    Only(&["no"], NO_SLOT_STATS)),
+    row("cluster-slot-stats-enabled",             YesNo,                      "no",         Live,    Used),
 ];
 
 const SAVE_BEHAVIOR: &[&str] = &["sync", "best-effort"];
 const ENDPOINTS: &[&str] = &["ip", "hostname", "unknown-endpoint"];
-
-const NO_SLOT_STATS: &str = "of a slot nothing but its keys is counted; leave it at 'no'";
 
 /// The reference's bound for what it keeps in an `int`.
 const I32_MAX: i64 = i32::MAX as i64;

@@ -14,7 +14,10 @@ pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
     row("testdouble",       YesNo,               "no",   Fixed, Used).hidden(),
     row("clock",            Text(checks::clock), "real", Fixed, Used).hidden(),
+    row("faults",           Text(checks::any),   "",     Fixed, Used).hidden(),
+    row("strict",           YesNo,               "no",   Fixed, Used).hidden(),
     row("seed",             Int(-1, i64::MAX),   "-1",   Fixed, Used).hidden(),
+    row("fixture",          Text(checks::any),   "",     Fixed, Used).hidden(),
     row("ready-file",       Text(checks::any),   "",     Fixed, Used).hidden(),
     row("ready-fd",         Int(-1, I32_MAX),    "-1",   Fixed, Used).hidden(),
     row("listen-fd",        Int(-1, I32_MAX),    "-1",   Fixed, Used).hidden(),

@@ -1,14 +1,12 @@
-//! `TESTDOUBLE CALLS [COUNT] [SINCE number] [CMD c] [KEY glob] [GROUP g] [CONSUMER c] [CLIENT c] [ERRORS] [LIMIT n]`
+//! `TESTDOUBLE CALLS [COUNT] [SINCE number] [CMD c] [KEY glob] [GROUP g] [CONSUMER c] [CLIENT c] [NODE n] [ERRORS] [LIMIT n]`
 //!
 //! Replies with the calls that match, the oldest first: the number, the time in milliseconds, the client's
 //! number and name, what it said, what it heard as it stood on the wire, and the fault that struck.
 //!
 //! Behaviour worth knowing:
-//! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all; `CALLS UNSUPPORTED` counts, by name, the
-//!   commands that are not known.
+//! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all, but for what `CALLS UNSUPPORTED` counts, by
+//!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
-
-use std::collections::BTreeMap;
 
 use tailrace_protocol::ReplyWriter;
 
@@ -46,15 +44,16 @@ fn run(
         help::write(reply, HELP);
     } else if args.keyword("clear") {
         args.end()?;
-        double(call).calls.clear();
+        double(call).stage.calls.lock().clear();
         reply.ok();
     } else if args.keyword("unsupported") {
         args.end()?;
-        write_unsupported(&double(call).calls, reply);
+        write_unsupported(&double(call).stage.calls.lock(), reply);
     } else {
         let is_count = args.keyword("count");
         let filter = filter(args)?;
-        let found = filter.find(&double(call).calls);
+        let log = double(call).stage.calls.lock();
+        let found = filter.find(&log);
         match is_count {
             true => reply.unsigned(found.len() as u64),
             false => write(&found, reply),
@@ -112,21 +111,17 @@ fn write(found: &[&CallEntry], reply: &mut ReplyWriter<'_>) {
 }
 
 fn write_unsupported(log: &CallLog, reply: &mut ReplyWriter<'_>) {
-    let mut counts = BTreeMap::new();
-    for entry in log.iter().filter(|entry| entry.spec.is_none()) {
-        let name = entry.request.as_request().get(0).unwrap_or_default();
-        *counts.entry(name.to_ascii_lowercase()).or_insert(0_u64) += 1;
-    }
+    let counts = log.unsupported();
     reply.map(counts.len());
     for (name, count) in counts {
-        reply.bulk(&name);
-        reply.unsigned(count);
+        reply.bulk(name);
+        reply.unsigned(*count);
     }
 }
 
 pub(super) const HELP: &[&str] = &[
     "CALLS [COUNT] [SINCE <number>] [CMD <command>|@<category>] [KEY <glob>] [GROUP <group>]",
-    "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [ERRORS] [LIMIT <n>]",
+    "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [NODE <n>] [ERRORS] [LIMIT <n>]",
     "    Shows or counts what clients asked, and what they heard.",
     "CALLS CLEAR | UNSUPPORTED",
     "    Forgets it; counts the commands that are not known.",

@@ -6,6 +6,8 @@
 //! - What moves it replies with what the wall shows then, in milliseconds, when everything that became due
 //!   has happened and is written.
 //! - Frozen, nothing becomes due by itself.
+//! - With `TICK`, each request that a client sends moves it when it comes, and all that is due by then has happened before it
+//!   is executed, each at its own instant. EXEC and a script are one command; what is kept back moves it only once.
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::number::parse_f64;
@@ -16,16 +18,16 @@ use super::FLAGS;
 use super::double;
 use super::fail;
 use super::help;
+use super::syntax;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::clock::Clock;
-use crate::config::WALL_MAX_MS;
-use crate::double::Double;
 use crate::double::clock::Pace;
 use crate::double::jobs;
 use crate::double::jobs::Task;
 use crate::double::jobs::Until;
+use crate::double::stage::Stage;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -76,9 +78,9 @@ fn set(
     let action = Setting::parse(action, &mut args)?;
     args.end()?;
     let double = double(call);
-    action.apply(double);
-    double.bell.notify_one();
-    reply.unsigned(double.clock.now().wall.0 / 1_000);
+    action.apply(&double.stage);
+    double.stage.bell.notify_one();
+    reply.unsigned(double.stage.clock.now().wall.0 / 1_000);
     Ok(Flow::Done)
 }
 
@@ -88,6 +90,7 @@ enum Setting {
     Freeze(Option<UnixMillis>),
     TurnWall(i64),
     Auto(usize),
+    Tick(Millis),
 }
 
 impl Setting {
@@ -98,6 +101,7 @@ impl Setting {
             b"freeze" => Self::Freeze(Some(UnixMillis(millis(args)?.0))),
             b"scale" => Self::Pace(Pace::Scaled(factor(args.bytes()?)?)),
             b"skew" => Self::TurnWall(args.integer()?),
+            b"tick" => Self::Tick(millis(args)?),
             b"auto" => Self::Auto(usize::try_from(count(args)?).unwrap_or(usize::MAX)),
             other => {
                 let other = String::from_utf8_lossy(other);
@@ -108,19 +112,30 @@ impl Setting {
         })
     }
 
-    fn apply(self, double: &mut Double) {
-        let clock = &double.clock;
+    fn apply(self, stage: &Stage) {
+        let clock = &stage.clock;
         match self {
             Self::Pace(pace) => clock.set_pace(pace),
             Self::Freeze(at) => clock.freeze(at),
             Self::TurnWall(millis) => return clock.turn_wall(i128::from(millis) * 1_000),
             Self::Auto(clients) => {
                 clock.freeze(None);
-                double.jobs.auto = Some(clients);
+                let mut jobs = stage.jobs.lock();
+                jobs.auto = Some(clients);
+                jobs.tick = Millis(0);
+                return;
+            }
+            Self::Tick(by) => {
+                clock.freeze(None);
+                let mut jobs = stage.jobs.lock();
+                jobs.auto = None;
+                jobs.tick = by;
                 return;
             }
         }
-        double.jobs.auto = None;
+        let mut jobs = stage.jobs.lock();
+        jobs.auto = None;
+        jobs.tick = Millis(0);
     }
 }
 
@@ -143,7 +158,11 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let timers = call.state.timers(now);
     let blocked = call.state.blocked_clients();
     let double = double(call);
-    let (mode, auto) = (mode(double), double.jobs.auto);
+    let (auto, tick) = {
+        let jobs = double.stage.jobs.lock();
+        (jobs.auto, jobs.tick)
+    };
+    let mode = mode(double.stage.clock.pace(), auto, tick);
     reply.map(6);
     reply.bulk(b"mode");
     reply.bulk(mode.as_bytes());
@@ -167,26 +186,22 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     }
 }
 
-fn mode(double: &Double) -> String {
-    match double.clock.pace() {
+fn mode(pace: Pace, auto: Option<usize>, tick: Millis) -> String {
+    match pace {
         Pace::Real => "real".to_owned(),
-        Pace::Frozen if double.jobs.auto.is_some() => "auto".to_owned(),
+        Pace::Frozen if auto.is_some() => "auto".to_owned(),
+        Pace::Frozen if tick.0 > 0 => format!("tick {}", tick.0),
         Pace::Frozen => "frozen".to_owned(),
         Pace::Scaled(factor) => format!("scale {factor}"),
     }
 }
 
 fn millis(args: &mut Args<'_>) -> Result<Millis, CommandError> {
-    count(args).map(Millis)
+    syntax::time(args)
 }
 
 fn count(args: &mut Args<'_>) -> Result<u64, CommandError> {
-    let number = args.integer()?;
-    // Enough for any date, and never beyond what the clocks can show.
-    match u64::try_from(number) {
-        Ok(number) if number <= WALL_MAX_MS => Ok(number),
-        _ => Err(fail(format!("{number} is not within 0 and {WALL_MAX_MS}"))),
-    }
+    syntax::time(args).map(|Millis(number)| number)
 }
 
 fn factor(text: &[u8]) -> Result<f64, CommandError> {
@@ -204,7 +219,7 @@ const SCALE_MAX: f64 = 1_000_000.0;
 
 pub(super) const HELP: &[&str] = &[
     "CLOCK",
-    "    Tells the mode, the time, what is due next, and how many clients wait.",
+    "    Tells the mode, the time, and of this node what is due next and how many clients wait.",
     "CLOCK REAL | FREEZE [unix-ms] | SCALE <factor>",
     "    Lets the clock run, stand still, or run at another speed.",
     "CLOCK ADVANCE <ms> | TO <unix-ms> | NEXT [deadlines]",
@@ -213,6 +228,8 @@ pub(super) const HELP: &[&str] = &[
     "    Moves it from deadline to deadline, each time once so many clients wait again.",
     "CLOCK AUTO <clients>",
     "    Freezes it, and moves it to the next deadline whenever so many clients wait.",
+    "CLOCK TICK <ms>",
+    "    Freezes it, and moves it by so much before each command of a client but TESTDOUBLE; 0 ends that.",
     "CLOCK SKEW <ms>",
     "    Turns the wall clock alone, backwards if negative.",
 ];

@@ -8,9 +8,10 @@
 //! - Who is kept back by DELAY, HOLD, STALL or DRIP waits, and what it sent behind with it.
 //! - A fault that is taken out lets go what it keeps back.
 
+use std::cell::Cell;
+
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Now;
 
 use super::FLAGS;
 use super::double;
@@ -21,8 +22,10 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::config::split_option;
-use crate::double::Double;
+use crate::double::jobs::Outcome;
+use crate::double::nodes;
 use crate::double::rules::Rule;
+use crate::double::rules::Rules;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -61,44 +64,36 @@ fn run(
         }
         b"add" => {
             let rule = syntax::rule(args)?;
-            double(call).rules.add(rule);
+            double(call).stage.rules.lock().add(rule);
             reply.ok();
         }
         b"load" => {
             let rules = load(args.bytes()?)?;
             args.end()?;
             reply.unsigned(rules.len() as u64);
-            rules
-                .into_iter()
-                .for_each(|rule| double(call).rules.add(rule));
+            let mut all = double(call).stage.rules.lock();
+            rules.into_iter().for_each(|rule| all.add(rule));
         }
         b"list" => {
             args.end()?;
-            list(double(call), reply);
+            list(call.state, reply);
         }
         b"hits" => {
             let name = args.bytes()?;
             args.end()?;
-            reply.unsigned(known(double(call), name)?.hits);
+            let rules = double(call).stage.rules.lock();
+            reply.unsigned(known(&rules, name)?.hits);
         }
         b"del" => {
             let name = args.bytes()?;
             args.end()?;
-            known(double(call), name)?;
-            take_out(call.state, name, call.now);
-            reply.ok();
+            known(&double(call).stage.rules.lock(), name)?;
+            return Ok(take_out(call, vec![name.to_vec()], reply));
         }
         b"clear" => {
             args.end()?;
-            let names: Vec<_> = double(call)
-                .rules
-                .iter()
-                .map(|rule| rule.name.clone())
-                .collect();
-            names
-                .iter()
-                .for_each(|name| take_out(call.state, name, call.now));
-            reply.ok();
+            let names = names(&double(call).stage.rules.lock());
+            return Ok(take_out(call, names, reply));
         }
         _ => return Err(syntax::unknown("FAULT", action, "TD FAULT HELP")),
     }
@@ -116,7 +111,17 @@ fn release(
         false => usize::try_from(syntax::number(&mut args)?).unwrap_or(usize::MAX),
     };
     args.end()?;
-    known(double(call), name)?;
+    known(&double(call).stage.rules.lock(), name)?;
+    if !double(call).stage.is_alone() {
+        let name = name.to_vec();
+        let left = Cell::new(count);
+        let release = move |state: &mut State, now| {
+            let released = state.release(&name, left.get(), now);
+            left.set(left.get() - released);
+            released
+        };
+        return Ok(nodes::on_each(call, release, Outcome::Count));
+    }
     let released = call.state.release(name, count, call.now);
     reply.unsigned(released as u64);
     Ok(Flow::Done)
@@ -140,20 +145,38 @@ pub(crate) fn load(script: &[u8]) -> Result<Vec<Rule>, CommandError> {
         .collect()
 }
 
-fn take_out(state: &mut State, name: &[u8], now: Now) {
-    state.release(name, usize::MAX, now);
-    if let Some(double) = &mut state.double {
-        double.rules.remove(name);
+/// Takes faults out, and lets go what they keep back, on whichever node.
+fn take_out(call: &mut Call<'_>, names: Vec<Vec<u8>>, reply: &mut ReplyWriter<'_>) -> Flow {
+    let mut rules = double(call).stage.rules.lock();
+    names.iter().for_each(|name| {
+        rules.remove(name);
+    });
+    drop(rules);
+    let release = move |state: &mut State, now| {
+        let released = names.iter();
+        released
+            .map(|name| state.release(name, usize::MAX, now))
+            .sum()
+    };
+    if !double(call).stage.is_alone() {
+        return nodes::on_each(call, release, |_| Outcome::Ok);
     }
+    let _: usize = release(call.state, call.now);
+    reply.ok();
+    Flow::Done
 }
 
-fn known<'a>(double: &'a Double, name: &[u8]) -> Result<&'a Rule, CommandError> {
-    double.rules.get(name).ok_or_else(|| {
-        let names = double
-            .rules
+fn names(rules: &Rules) -> Vec<Vec<u8>> {
+    rules.iter().map(|rule| rule.name.clone()).collect()
+}
+
+fn known<'a>(rules: &'a Rules, name: &[u8]) -> Result<&'a Rule, CommandError> {
+    rules.get(name).ok_or_else(|| {
+        let names = names(rules);
+        let names: Vec<_> = names
             .iter()
-            .map(|rule| String::from_utf8_lossy(&rule.name));
-        let names: Vec<_> = names.collect();
+            .map(|name| String::from_utf8_lossy(name))
+            .collect();
         let name = String::from_utf8_lossy(name);
         fail(match names.as_slice() {
             [] => format!("there is no fault '{name}', and no other"),
@@ -165,9 +188,13 @@ fn known<'a>(double: &'a Double, name: &[u8]) -> Result<&'a Rule, CommandError> 
     })
 }
 
-fn list(double: &Double, reply: &mut ReplyWriter<'_>) {
-    reply.array(double.rules.iter().len());
-    for rule in double.rules.iter() {
+fn list(state: &State, reply: &mut ReplyWriter<'_>) {
+    let Some(double) = &state.double else {
+        return reply.array(0);
+    };
+    let rules = double.stage.rules.lock();
+    reply.array(rules.iter().len());
+    for rule in rules.iter() {
         reply.map(5);
         reply.bulk(b"name");
         reply.bulk(&rule.name);
@@ -184,12 +211,16 @@ fn list(double: &Double, reply: &mut ReplyWriter<'_>) {
 
 pub(super) const HELP: &[&str] = &[
     "FAULT ADD <name> [CMD <command>|@<category>|*] [KEY <glob>] [GROUP <group>] [CONSUMER <consumer>]",
-    "          [CLIENT <name>|<id>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>] BEFORE|AFTER <what>",
+    "          [CLIENT <name>|<id>] [NODE <n>] [SKIP <n>] [TIMES <n>|ALWAYS] [PROB <p>]",
+    "          BEFORE|AFTER|PUSH <what>",
+    "    Nodes of a cluster count from 0, in the order of the first line that the server said.",
     "    Once, or so often, something happens to commands that match:",
     "    ERROR <text>, LOADING, READONLY, OOM, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, BUSY, NOGROUP: an error.",
     "    REPLY <resp>, NIL, MOVED <node>, ASK <node>: another reply.",
     "    CLOSE, RST: the connection ends, or breaks. CUT <n>: it ends behind n bytes of the reply.",
     "    DELAY <ms>, HOLD, STALL, DRIP <bytes> <ms>: it takes its time, until RELEASE, for ever, or bit by bit.",
+    "    PUSH DROP: what is pushed to a client is lost. CMD is message, pmessage, smessage or invalidate then,",
+    "    and KEY a channel or a key.",
     "FAULT LIST | DEL <name> | CLEAR | HITS <name> | LOAD <lines>",
     "    Shows faults, takes them out, says how often one struck, puts in one from each line.",
     "RELEASE <name> [<count>]",

@@ -6,6 +6,14 @@ use super::FLAGS;
 use super::calls;
 use super::clock;
 use super::fault;
+use super::fixture;
+use super::kill;
+use super::ledger;
+use super::pause;
+use super::reset;
+use super::snapshot;
+use super::space;
+use super::state;
 use super::wait;
 use crate::args::Args;
 use crate::call::Call;
@@ -26,7 +34,22 @@ pub(super) const SPEC: Spec = Spec {
 fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
     write(
         reply,
-        &[HEAD, clock::HELP, fault::HELP, wait::HELP, calls::HELP].concat(),
+        &[
+            HEAD,
+            clock::HELP,
+            fault::HELP,
+            kill::HELP,
+            pause::HELP,
+            wait::HELP,
+            ledger::HELP,
+            calls::HELP,
+            snapshot::HELP,
+            state::HELP,
+            fixture::HELP,
+            reset::HELP,
+            space::HELP,
+        ]
+        .concat(),
     );
     Ok(Flow::Done)
 }

@@ -8,12 +8,26 @@
 mod calls;
 mod clock;
 pub(crate) mod fault;
+mod fixture;
 mod help;
+mod kill;
+mod ledger;
+mod pause;
+mod reset;
+mod snapshot;
+mod space;
+mod state;
 mod syntax;
 mod wait;
 
+use tailrace_protocol::OwnedRequest;
+
+use crate::args::Args;
 use crate::call::Call;
 use crate::double::Double;
+use crate::double::calls::CallFilter;
+use crate::double::condition::Condition;
+use crate::double::rules::Rule;
 use crate::error::CommandError;
 use crate::spec::Audience;
 use crate::spec::Flags;
@@ -32,9 +46,20 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &wait::ASSERT,
             &calls::SPEC,
             &clock::SPEC,
+            &state::DIFF,
             &fault::SPEC,
+            &fixture::SPEC,
             &help::SPEC,
+            &kill::SPEC,
+            &ledger::SPEC,
+            &pause::PAUSE,
             &fault::RELEASE,
+            &reset::SPEC,
+            &reset::RESTART,
+            &snapshot::SPEC,
+            &state::SPEC,
+            &pause::RESUME,
+            &space::SPEC,
             &wait::SPEC,
         ],
     )
@@ -58,12 +83,46 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     is_it.then_some(&TESTDOUBLE)
 }
 
+/// Reads a fault as FAULT ADD does; if it makes no sense, why.
+pub(crate) fn read_rule(words: &[Vec<u8>]) -> Result<Rule, String> {
+    read(words, syntax::rule)
+}
+
+/// Reads what is to hold as WAIT does; if it makes no sense, why.
+pub(crate) fn read_condition(words: &[Vec<u8>]) -> Result<Condition, String> {
+    read(words, wait::condition)
+}
+
+/// Reads which calls are meant as CALLS does; if it makes no sense, why.
+pub(crate) fn read_calls(words: &[Vec<u8>]) -> Result<CallFilter, String> {
+    read(words, calls::filter)
+}
+
+fn read<T>(
+    words: &[Vec<u8>],
+    read: impl FnOnce(Args<'_>) -> Result<T, CommandError>,
+) -> Result<T, String> {
+    let request: OwnedRequest = words.iter().collect();
+    read(Args::new(request.as_request(), 0)).map_err(|error| {
+        let error = error.to_string();
+        error.strip_prefix("ERR ").unwrap_or(&error).to_owned()
+    })
+}
+
 /// What a test holds.
 fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
     call.state
         .double
         .as_mut()
         .expect("the command is known to a double only")
+}
+
+/// Refuses what would see or change data amid a script that is over its time.
+fn refuse_amid_script(call: &Call<'_>) -> Result<(), CommandError> {
+    match call.state.scripts.is_busy() {
+        true => Err(fail("a script is over its time; SCRIPT KILL ends it")),
+        false => Ok(()),
+    }
 }
 
 /// An error with words of its own.

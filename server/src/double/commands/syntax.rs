@@ -5,6 +5,8 @@ use tailrace_storage::Millis;
 use super::fail;
 use crate::args::Args;
 use crate::args::is_word;
+use crate::config::WALL_MAX_MS;
+use crate::double::pushes::KINDS;
 use crate::double::rules::Action;
 use crate::double::rules::CommandFilter;
 use crate::double::rules::Filter;
@@ -16,6 +18,9 @@ use crate::spec::Acl;
 /// Reads a fault: its name, which calls it is for, how often it strikes, when, and what happens then.
 pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
     let words: Vec<_> = args.rest().iter().map(String::from_utf8_lossy).collect();
+    if words.first().is_some_and(|name| name.is_empty()) {
+        return Err(fail("a fault has a name"));
+    }
     let mut rule = Rule {
         name: args.bytes()?.to_vec(),
         filter: Filter::default(),
@@ -43,11 +48,16 @@ pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
                 rule.stage = Stage::After;
                 break;
             }
+            b"push" => {
+                rule.stage = Stage::Push;
+                check_push(&rule.filter)?;
+                break;
+            }
             _ => {
                 return Err(unknown(
                     "a fault",
                     word,
-                    "BEFORE or AFTER, and what happens",
+                    "BEFORE, AFTER or PUSH, and what happens",
                 ));
             }
         }
@@ -64,6 +74,11 @@ pub(super) fn filter_word(args: &mut Args<'_>, filter: &mut Filter) -> Result<bo
         b"cmd" => {
             args.bytes()?;
             filter.command = command(args.bytes()?)?;
+            return Ok(true);
+        }
+        b"node" => {
+            args.bytes()?;
+            filter.node = Some(size(args)?);
             return Ok(true);
         }
         b"key" => &mut filter.key,
@@ -90,8 +105,33 @@ fn command(text: &[u8]) -> Result<Option<CommandFilter>, CommandError> {
     }
 }
 
+/// Refuses a filter that matches no push.
+fn check_push(filter: &Filter) -> Result<(), CommandError> {
+    let is_kind = match &filter.command {
+        None => true,
+        Some(CommandFilter::Named(name)) => KINDS.iter().any(|kind| is_word(name, kind)),
+        Some(CommandFilter::Category(_)) => false,
+    };
+    if !is_kind || filter.group.is_some() || filter.consumer.is_some() {
+        let kinds = KINDS.join(", ");
+        return Err(fail(format!(
+            "a push has a CLIENT, a KEY that is a channel or a key, and a CMD that is one of {kinds}"
+        )));
+    }
+    Ok(())
+}
+
 fn action(args: &mut Args<'_>, stage: Stage) -> Result<Action, CommandError> {
     let word = args.bytes()?;
+    match (is_word(word, "drop"), stage == Stage::Push) {
+        (true, true) => return Ok(Action::Drop),
+        (false, false) => {}
+        _ => {
+            return Err(fail(
+                "DROP happens to a push, and nothing else does; use PUSH DROP",
+            ));
+        }
+    }
     if let Some((_, error)) = ERRORS.iter().find(|(name, _)| is_word(word, name)) {
         return Ok(Action::Reply(format!("-{error}\r\n").into()));
     }
@@ -148,6 +188,15 @@ fn probability(args: &mut Args<'_>) -> Result<f64, CommandError> {
 pub(super) fn number(args: &mut Args<'_>) -> Result<u64, CommandError> {
     let number = args.integer()?;
     u64::try_from(number).map_err(|_| fail(format!("{number} is negative")))
+}
+
+/// A length of time in milliseconds that no clock overflows by.
+pub(super) fn time(args: &mut Args<'_>) -> Result<Millis, CommandError> {
+    let number = args.integer()?;
+    match u64::try_from(number) {
+        Ok(number) if number <= WALL_MAX_MS => Ok(Millis(number)),
+        _ => Err(fail(format!("{number} is not within 0 and {WALL_MAX_MS}"))),
+    }
 }
 
 fn size(args: &mut Args<'_>) -> Result<usize, CommandError> {

@@ -9,9 +9,12 @@
 use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_storage::Millis;
+use tailrace_storage::Promise;
+use tailrace_storage::Work;
 
 use super::FLAGS;
 use super::calls;
+use super::double;
 use super::fail;
 use super::help;
 use super::syntax;
@@ -24,6 +27,8 @@ use crate::double::condition::Condition;
 use crate::double::condition::Order;
 use crate::double::condition::Place;
 use crate::double::condition::Readers;
+use crate::double::ledger;
+use crate::double::nodes;
 use crate::double::watch;
 use crate::error::CommandError;
 use crate::spec::Group;
@@ -60,6 +65,9 @@ fn wait(
     }
     let (words, patience) = split_timeout(args.rest())?;
     let condition = condition(Args::new(words, 0))?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, Some(patience)));
+    }
     if condition.check(call.state, call.db).is_ok() {
         reply.ok();
         return Ok(Flow::Done);
@@ -77,6 +85,9 @@ fn assert(
         return Ok(Flow::Done);
     }
     let condition = condition(args)?;
+    if !double(call).stage.is_alone() {
+        return Ok(nodes::wait(call, condition, None));
+    }
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)
@@ -99,7 +110,8 @@ fn split_timeout(words: Request<'_>) -> Result<(Request<'_>, Millis), CommandErr
     Ok((words.first(count), Millis(patience)))
 }
 
-fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
+/// Reads what is to hold, to the end of the arguments.
+pub(super) fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
     let what = args.bytes()?;
     let condition = match what.to_ascii_lowercase().as_slice() {
         b"blocked" => blocked(&mut args)?,
@@ -123,10 +135,23 @@ fn condition(mut args: Args<'_>) -> Result<Condition, CommandError> {
         }
         b"held" => Condition::Held(args.bytes()?.to_vec(), comparison_or_some(&mut args)?),
         b"idle" => Condition::Idle,
+        promise if ledger::promise(promise).is_some() => kept(promise, &mut args)?,
         _ => return Err(syntax::unknown("conditions", what, "TD WAIT HELP")),
     };
     args.end()?;
     Ok(condition)
+}
+
+/// `AT-LEAST-ONCE stream group` and the like; `WORKED` asks for the work, too.
+fn kept(name: &[u8], args: &mut Args<'_>) -> Result<Condition, CommandError> {
+    let place = place(args)?;
+    let promise = match (ledger::promise(name), args.keyword("worked")) {
+        (Some(Promise::AtLeastOnce(_)), true) => Promise::AtLeastOnce(Work::Noted),
+        (Some(Promise::ExactlyOnce(_)), true) => Promise::ExactlyOnce(Work::Noted),
+        (Some(promise), false) => promise,
+        _ => return Err(CommandError::Syntax),
+    };
+    Ok(Condition::Promise(place, promise))
 }
 
 fn blocked(args: &mut Args<'_>) -> Result<Condition, CommandError> {
@@ -159,7 +184,8 @@ fn calls_condition(
     Ok((wanted, calls::filter(args)?))
 }
 
-fn place(args: &mut Args<'_>) -> Result<Place, CommandError> {
+/// A stream and a group of it.
+pub(super) fn place(args: &mut Args<'_>) -> Result<Place, CommandError> {
     Ok(Place {
         stream: args.bytes()?.to_vec(),
         group: args.bytes()?.to_vec(),
@@ -206,4 +232,5 @@ pub(super) const HELP: &[&str] = &[
     "    LEN <stream> <n>, ENTRY <stream> <field> <value>",
     "    CLIENTS <n>, SUBSCRIBED <channel> [<n>], CALLS [<n>] [what TD CALLS takes]",
     "    HELD <fault> [<n>], IDLE",
+    "    AT-LEAST-ONCE|EXACTLY-ONCE <stream> <group> [WORKED], NO-LOSS|NO-LEAK <stream> <group>: see LEDGER",
 ];

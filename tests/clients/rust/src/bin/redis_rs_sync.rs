@@ -59,19 +59,21 @@ fn live(db: &mut impl TypedCommands, other: Connection, key: &str) -> Outcome {
     assert_eq!(ids_of(&read(db, key, ">", hundred())?), ids);
     assert_eq!(db.xack(key, GROUP, &ids[..60])?, 60);
     assert_eq!(ids_of(&read(db, key, "0", hundred())?), ids[60..]);
+    let two = &ids[60..62];
+    assert_eq!(ids_of(&db.xclaim(key, GROUP, "bob", 0, two)?.ids), two);
     let options = StreamAutoClaimOptions::default().count(10);
     let reply = db.xautoclaim_options(key, GROUP, "carol", 0, "0-0", options)?;
     assert_eq!(reply.next_stream_id, ids[70]);
     assert_eq!(ids_of(&reply.claimed), ids[60..70]);
     let rows = db.xpending_count(key, GROUP, "-", "+", 100)?.ids;
     let deliveries = tallied(rows.into_iter().map(|row| row.times_delivered));
-    assert_eq!(deliveries, BTreeMap::from([(2, 30), (3, 10)]));
+    assert_eq!(deliveries, BTreeMap::from([(2, 30), (3, 8), (4, 2)]));
     let groups = db.xinfo_groups(key)?.groups;
     let facts: Vec<_> = groups
         .iter()
         .map(|group| (group.consumers, group.pending))
         .collect();
-    assert_eq!(facts, [(2, 40)]);
+    assert_eq!(facts, [(3, 40)]);
     assert_eq!(db.xtrim(key, StreamMaxlen::Equals(10))?, 90);
 
     wait_in_vain_and_be_woken(db, other, key)?;

@@ -1,0 +1,3 @@
+// As the sample's, but for what is a test.
+
+module.exports = { testEnvironment: "tailrace/jest-environment", testMatch: ["**/*.spec.js"] };

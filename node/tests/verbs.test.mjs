@@ -1,0 +1,223 @@
+// What the verbs say to the server, and what they make of its replies.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+import { ReplyError, start, TailraceAssertionError, TestDouble, within } from "tailrace";
+
+const MINUTE = 60_000;
+let server;
+
+before(async () => {
+  server = await start();
+});
+
+after(async () => {
+  await server.stop();
+});
+
+/** Declares a test that has a space. */
+function spaced(name, run) {
+  test(name, () => within(server, run));
+}
+
+spaced("the clock stands, moves and goes on", async (td) => {
+  assert.equal(await td.freeze(new Date(MINUTE)), MINUTE);
+  assert.equal(await td.advance(MINUTE), 2 * MINUTE);
+  assert.equal(await td.advanceTo(5 * MINUTE), 5 * MINUTE);
+  assert.equal(await td.skew(-MINUTE), 4 * MINUTE);
+  await td.call("SET", "k", "v", "PX", 100);
+  const { mode, now, next, blocked } = await td.clock();
+  assert.deepEqual([mode, now, next, blocked], ["frozen", 4 * MINUTE, 4 * MINUTE + 101, 0]);
+  assert.equal(await td.nextDeadline(), 4 * MINUTE + 101);
+  assert.equal(await td.run(10), 4 * MINUTE + 111);
+  await td.auto(2);
+  assert.equal((await td.clock()).mode, "auto");
+  await td.scale(1_000);
+  assert.equal((await td.clock()).mode, "scale 1000");
+  await td.real();
+  assert.equal((await td.clock()).mode, "real");
+});
+
+spaced("each kind of fault is understood", async (td) => {
+  const effects = ["close", "rst", "hold", "stall", "nil", "loading", "readonly", "oom", "clusterdown"];
+  effects.push("masterdown", "tryagain", "busy", "nogroup", { reply: ":7" }, { error: "ERR no" }, { delay: 5 });
+  for (const effect of effects) {
+    await td.fault("XADD", { before: effect });
+  }
+  for (const effect of [{ cut: 3 }, { drip: 1, every: 5 }]) {
+    await td.fault("*", { after: effect, key: "k*", group: "g", consumer: "c", client: "w", skip: 1, times: "always" });
+  }
+  assert.equal((await td.td("FAULT", "LIST")).length, effects.length + 2);
+  await td.clearFaults();
+  const fault = await td.fault("GET", { after: { reply: "+hello" }, times: 2, probability: 1, name: "f" });
+  assert.equal(await td.call("GET", "k"), "hello");
+  assert.equal(await fault.hits(), 1);
+  await fault.remove();
+  assert.equal(await td.call("GET", "k"), null);
+  await assert.rejects(td.fault("GET", {}), /a fault says what it does/);
+});
+
+spaced("what is kept back is let go", async (td) => {
+  const other = new TestDouble(td.url);
+  const fault = await td.fault("GET", { before: "hold", times: "always" });
+  const replies = [other.call("GET", "k"), new TestDouble(td.url).call("GET", "k")];
+  await td.waitHeld(fault, 2);
+  assert.equal(await fault.release(1), 1);
+  assert.equal(await td.release(fault.name), 1);
+  assert.deepEqual(await Promise.all(replies), [null, null]);
+});
+
+spaced("calls are found, counted and forgotten", async (td) => {
+  await td.call("SET", "k", "v");
+  await td.call("LPUSH", "l", "v").catch(() => {});
+  const [call] = await td.calls({ command: "SET", key: "k" });
+  assert.deepEqual([call.call, call.reply, call.fault], [["SET", "k", "v"], "+OK\r\n", null]);
+  assert.equal(await td.countCalls({ onlyErrors: true }), 1);
+  assert.equal((await td.calls({ since: 1, limit: 5 })).length, 1);
+  assert.deepEqual(await td.unsupported(), { lpush: 1 });
+  await td.assertCalls("SET", 1);
+  await td.clearCalls();
+  assert.deepEqual(await td.calls(), []);
+});
+
+spaced("waits and assertions hold, or say what is the case", async (td) => {
+  await td.call("XGROUP", "CREATE", "s", "g", 0, "MKSTREAM");
+  const reader = new TestDouble(td.url);
+  const waiting = reader.call("XREADGROUP", "GROUP", "g", "c", "BLOCK", 0, "STREAMS", "s", ">");
+  await td.waitBlocked(1, { key: "s", group: "g", consumer: "c" });
+  await td.assertBlocked(">= 1", { group: "g" });
+  const arrived = Promise.all([
+    td.waitLen("s", 1),
+    td.waitEntry("s", "f", "v"),
+    td.waitPending("s", "g", ">= 1"),
+    td.waitCalls("XREADGROUP", 1, { consumer: "c" }),
+  ]);
+  // What waits does not hold up what the test does meanwhile.
+  const id = await td.call("XADD", "s", "*", "f", "v");
+  await arrived;
+  await waiting;
+  await td.assertPending("s", "g", 1);
+  await td.assertLen("s", "< 2");
+  const refused = { name: "TailraceAssertionError", message: "s g is not drained: 0 to read, 1 pending, 1 of them with c" };
+  await assert.rejects(td.assertDrained("s", "g"), refused);
+  await assert.rejects(td.waitDrained("s", "g", { timeout: 1 }), TailraceAssertionError);
+  await td.call("XACK", "s", "g", id);
+  await td.waitDrained("s", "g");
+  await td.waitLag("s", "g", 0);
+  await td.waitIdle();
+});
+
+spaced("errors are thrown where the test asked", async (td) => {
+  const error = await td.call("INCR").catch((thrown) => thrown);
+  assert.ok(error instanceof ReplyError);
+  assert.match(error.stack, /verbs\.test\.mjs/);
+  const failed = await td.assertLen("s", 1).catch((thrown) => thrown);
+  assert.match(failed.stack, /verbs\.test\.mjs/);
+});
+
+spaced("the ledger of a space is kept from the start", async (td) => {
+  const lost = await td.call("XADD", "s", "*", "f", "v");
+  await td.call("XGROUP", "CREATE", "s", "g", 0);
+  const [[, [[id]]]] = await td.call("XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
+  assert.equal(id, lost);
+  await assert.rejects(td.assertAtLeastOnce("s", "g"), TailraceAssertionError);
+  await assert.rejects(td.assertNoLeak("s", "g"), TailraceAssertionError);
+  const settled = td.waitAtLeastOnce("s", "g");
+  await td.call("XACK", "s", "g", id);
+  await settled;
+  await td.assertExactlyOnce("s", "g");
+  await td.assertNoLeak("s", "g");
+  await td.assertNoLoss("s", "g");
+  await assert.rejects(td.assertAtLeastOnce("s", "g", { worked: true }), TailraceAssertionError);
+  const { acked, consumers } = await td.ledger("s", "g");
+  assert.deepEqual([acked, consumers.c], [1, { deliveries: 1, acks: 1, pending: 0 }]);
+  await td.startLedger("s");
+  await td.worked("s", "g", id);
+});
+
+spaced("clients and consumers are cut off", async (td) => {
+  await td.call("XGROUP", "CREATE", "s", "g", 0, "MKSTREAM");
+  const worker = new TestDouble(td.url);
+  await worker.call("CLIENT", "SETNAME", "worker");
+  const first = worker.call("XREADGROUP", "GROUP", "g", "c", "BLOCK", 0, "STREAMS", "s", ">");
+  await td.waitBlocked();
+  await Promise.all([assert.rejects(first, /has ended/), td.killConsumer("s", "g", "c")]);
+  // It connects again by itself.
+  await worker.call("CLIENT", "SETNAME", "worker");
+  const second = worker.call("XREAD", "BLOCK", 0, "STREAMS", "s", "$");
+  await td.waitBlocked();
+  await Promise.all([assert.rejects(second, /has ended/), td.killClient("worker")]);
+});
+
+spaced("nothing is executed while the server is stopped", async (td) => {
+  const other = new TestDouble(td.url);
+  await other.call("PING");
+  await td.pause();
+  const added = other.call("XADD", "s", "1-1", "f", "v");
+  await assert.rejects(td.waitLen("s", 1, { timeout: 50 }), TailraceAssertionError);
+  await td.resume();
+  assert.equal(await added, "1-1");
+});
+
+test("spaces know nothing of each other", async () => {
+  const [one, other] = await Promise.all([server.space(), server.space({ nodes: 2 })]);
+  await one.call("SET", "k", "v");
+  await one.freeze(MINUTE);
+  assert.match(String(await other.call("INFO", "cluster")), /cluster_enabled:1/);
+  assert.equal(await other.call("DBSIZE"), 0);
+  assert.notEqual(await other.now(), MINUTE);
+  await Promise.all([one.free(), other.free()]);
+  await assert.rejects(one.call("PING"), /connection to Tailrace at .* has ended/);
+});
+
+test("a client of the user's can carry the verbs", async () => {
+  const redis = await createClient({ url: server.url }).connect();
+  const ioredis = new Redis(server.url);
+  try {
+    await carry((words) => redis.sendCommand(words.map(String)));
+    await carry(([name, ...words]) => ioredis.call(String(name), ...words));
+  } finally {
+    redis.destroy();
+    ioredis.disconnect();
+  }
+});
+
+async function carry(send) {
+  const td = new TestDouble(server.url, send);
+  assert.equal(await td.freeze(MINUTE), MINUTE);
+  assert.equal((await td.clock()).mode, "frozen");
+  await td.call("DEL", "s");
+  await td.call("XADD", "s", "*", "f", "v");
+  await assert.rejects(td.assertLen("s", 0), TailraceAssertionError);
+  await td.waitLen("s", ">= 1");
+  assert.match(await td.report(), /clock +frozen, at 60000 .*XADD s \* f v/s);
+}
+
+spaced("a report tells of all that a test can do", async (td) => {
+  await td.freeze(MINUTE);
+  await td.call("XADD", "jobs", "*", "task", "resize a cat");
+  await td.call("XGROUP", "CREATE", "jobs", "workers", 0);
+  await td.call("XREADGROUP", "GROUP", "workers", "alice", "STREAMS", "jobs", ">");
+  const reader = new TestDouble(td.url);
+  const waiting = reader.call("XREADGROUP", "GROUP", "workers", "bob", "BLOCK", 5, "STREAMS", "jobs", ">");
+  await td.waitBlocked();
+  await td.fault("XACK", { before: "loading" });
+  await td.call("XACK", "jobs", "workers", "60000-0").catch(() => {});
+  const report = await td.report();
+  for (const line of [
+    /^Tailrace at redis:/,
+    /clock +frozen, at 60000 \(1970-01-01T00:01:00.000Z\); the next deadline comes in 5 ms; 1 client waits/,
+    /blocked +client \d+ in XREADGROUP GROUP workers bob BLOCK 5 STREAMS jobs >/,
+    /pending +jobs workers: 60000-0 with alice, idle 0 ms, delivered 1 x/,
+    /faults +xack-1 CMD XACK BEFORE LOADING: struck 1 of 1/,
+    /calls +1\. at 60000 client \d+: XADD jobs \* task "resize a cat" -> \$7 60000-0/,
+    /4\. at 60000 client \d+: XACK jobs workers 60000-0 -> -LOADING .* \[fault xack-1\]/,
+  ]) {
+    assert.match(report, line);
+  }
+  await td.advance(5);
+  await waiting;
+});

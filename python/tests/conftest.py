@@ -1,0 +1,3 @@
+"""Tests of the package run pytest themselves."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,71 @@
+//! `TESTDOUBLE FIXTURE LOAD script`
+//!
+//! Executes lines of commands, as redis-cli reads them. Replies with the number of commands.
+//!
+//! Behaviour worth knowing:
+//! - All or none: the first error stops it, says which line it is, and all data are what they were.
+//! - It begins with the caller's database, and `SELECT` holds until its end. Lines that are empty or begin with `#` say
+//!   nothing.
+//! - Commands that read or write keys, and `SELECT`: what others do could not be undone. None waits.
+//! - In a cluster of several nodes only `--fixture` loads one: no node waits for another to undo something.
+//! - Who waits for what the fixture brings is served when all of it is there.
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use super::double;
+use super::fail;
+use super::help;
+use super::syntax;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::double::fixture;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|fixture",
+    arity: -3,
+    syntax: "action [script]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Executes lines of commands, all or none.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let action = args.bytes()?;
+    match action.to_ascii_lowercase().as_slice() {
+        b"help" => {
+            args.end()?;
+            help::write(reply, HELP);
+        }
+        b"load" => {
+            let script = args.bytes()?;
+            args.end()?;
+            super::refuse_amid_script(call)?;
+            if !double(call).stage.is_alone() {
+                return Err(fail(SEVERAL_NODES));
+            }
+            let loaded = fixture::load(call.state, call.id, script, call.now);
+            let count = loaded.map_err(|wrong| fail(format!("{wrong}; nothing was changed")))?;
+            reply.unsigned(count);
+        }
+        _ => return Err(syntax::unknown("FIXTURE", action, "TD FIXTURE HELP")),
+    }
+    Ok(Flow::Done)
+}
+
+const SEVERAL_NODES: &str = "a cluster of several nodes loads a fixture when it starts, by --fixture; later, send the \
+    commands through a client";
+
+pub(super) const HELP: &[&str] = &[
+    "FIXTURE LOAD <lines>",
+    "    Executes the command in each line, all or none. --fixture <file> does so when the server starts.",
+];

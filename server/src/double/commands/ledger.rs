@@ -1,0 +1,200 @@
+//! `TESTDOUBLE LEDGER [ON [stream] | OFF [stream] | WORKED stream group id [id ...] | stream group [id]]`
+//!
+//! Keeps, for each group, what became of each entry: who got it when, who acknowledged it, how it left. Replies with
+//! the sums of a group, or with the history of an entry. `ASSERT` and `WAIT` go by it.
+//!
+//! Behaviour worth knowing:
+//! - `ON` begins anew, for all streams or for one, with what is there: entries that a group has settled before are none of
+//!   its ledger's, and what is pending counts as delivered so often as the group says.
+//! - `WORKED` says that the work of entries is done, for assertions that ask for that.
+//! - A group that is destroyed keeps its ledger, and goes on with it if it is created again.
+
+use tailrace_protocol::ReplyWriter;
+use tailrace_storage::Promise;
+use tailrace_storage::StreamId;
+
+use super::FLAGS;
+use super::fail;
+use super::help;
+use super::syntax;
+use super::wait;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::double::ledger;
+use crate::double::nodes;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|ledger",
+    arity: -2,
+    syntax: "[action] [argument...]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Tells what became of entries.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let Some(action) = args.peek() else {
+        tell(call, reply);
+        return Ok(Flow::Done);
+    };
+    match action.to_ascii_lowercase().as_slice() {
+        b"help" if args.len() == 1 => help::write(reply, HELP),
+        b"on" if args.len() <= 2 => return begin(call, args, reply),
+        b"off" if args.len() <= 2 => return end(call, args, reply),
+        b"worked" => note_worked(call, args, reply)?,
+        _ if args.len() < 2 => {
+            return Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP"));
+        }
+        _ => report(call, args, reply)?,
+    }
+    Ok(Flow::Done)
+}
+
+fn begin(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    args.bytes()?;
+    let db = call.db;
+    let stream = args.next().map(<[u8]>::to_vec);
+    Ok(nodes::everywhere(call, reply, move |state| match &stream {
+        None => state.store.start_ledger(),
+        Some(stream) => state.store.start_ledger_of(db, stream),
+    }))
+}
+
+fn end(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    args.bytes()?;
+    let db = call.db;
+    let stream = args.next().map(<[u8]>::to_vec);
+    Ok(nodes::everywhere(call, reply, move |state| match &stream {
+        None => state.store.stop_ledger(),
+        Some(stream) => state.store.stop_ledger_of(db, stream),
+    }))
+}
+
+fn note_worked(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<(), CommandError> {
+    args.bytes()?;
+    let place = wait::place(&mut args)?;
+    if args.is_empty() {
+        return Err(CommandError::Syntax);
+    }
+    let ids: Vec<StreamId> = args.ids()?;
+    ledger::find(call.state, call.db, &place).map_err(fail)?;
+    let db = call.db;
+    let ledger = call.store().ledger_mut();
+    let known = ledger.map_or(0, |ledger| {
+        ledger.note_worked(db, &place.stream, &place.group, &ids)
+    });
+    reply.unsigned(known);
+    Ok(())
+}
+
+/// Replies with whether there is a ledger, and of what.
+fn tell(call: &Call<'_>, reply: &mut ReplyWriter<'_>) {
+    let ledger = call.state.store.ledger();
+    let scope = match ledger.map(tailrace_storage::Ledger::is_for_all) {
+        None => "off",
+        Some(true) => "all",
+        Some(false) => "some",
+    };
+    let streams = ledger.map_or_else(Vec::new, |ledger| ledger.streams(call.db).collect());
+    reply.map(3);
+    reply.bulk(b"mode");
+    reply.bulk(scope.as_bytes());
+    reply.bulk(b"streams");
+    reply.array(streams.len());
+    streams.iter().for_each(|name| reply.bulk(name));
+    reply.bulk(b"records");
+    reply.unsigned(ledger.map_or(0, tailrace_storage::Ledger::records) as u64);
+}
+
+fn report(
+    call: &Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<(), CommandError> {
+    let place = wait::place(&mut args)?;
+    let id = match args.is_empty() {
+        true => None,
+        false => Some(args.id()?),
+    };
+    args.end()?;
+    let (stream, group) = ledger::find(call.state, call.db, &place).map_err(fail)?;
+    if let Some(id) = id {
+        let told: Vec<_> = stream.history(group, id).collect();
+        reply.array(told.len());
+        for told in told {
+            let line = ledger::describe(group, &told, Promise::NoLeak);
+            reply.bulk(line.as_bytes());
+        }
+        return Ok(());
+    }
+    let sums = group.summary();
+    let counts: [(&[u8], u64); 11] = [
+        (b"added", sums.added),
+        (b"delivered-once", sums.delivered_once),
+        (b"redelivered", sums.redelivered),
+        (b"acked", sums.acknowledged),
+        (b"acked-undelivered", sums.acknowledged_undelivered),
+        (b"unacked", sums.unacknowledged),
+        (b"pending", sums.pending),
+        (b"never-delivered", sums.undelivered),
+        (b"lost", sums.lost),
+        (b"most-deliveries", sums.most_deliveries),
+        (b"forgotten", sums.forgotten),
+    ];
+    reply.map(counts.len() + 1);
+    for (name, count) in counts {
+        reply.bulk(name);
+        reply.unsigned(count);
+    }
+    reply.bulk(b"consumers");
+    let consumers = group.consumers();
+    reply.map(consumers.len());
+    for consumer in consumers {
+        reply.bulk(&consumer.name);
+        reply.map(3);
+        reply.bulk(b"deliveries");
+        reply.unsigned(consumer.deliveries);
+        reply.bulk(b"acks");
+        reply.unsigned(consumer.acknowledgements);
+        reply.bulk(b"pending");
+        reply.unsigned(consumer.pending);
+    }
+    Ok(())
+}
+
+pub(super) const HELP: &[&str] = &[
+    "LEDGER ON [stream] | OFF [stream]",
+    "    Begins, anew, to note what becomes of each entry, of all streams or of one; ends it.",
+    "LEDGER",
+    "    Tells of which streams.",
+    "LEDGER <stream> <group> [<id>]",
+    "    Sums up what was delivered and acknowledged, or tells all that is known of an entry.",
+    "LEDGER WORKED <stream> <group> <id> [<id> ...]",
+    "    Notes that the work of entries is done.",
+    "    ASSERT and WAIT go by it:",
+    "    AT-LEAST-ONCE: each was delivered, and acknowledged since by somebody it was delivered to.",
+    "    EXACTLY-ONCE: likewise, and delivered no more than once. WORKED: its work was done before it was acknowledged.",
+    "    NO-LOSS: none was trimmed or deleted before it was delivered.",
+    "    NO-LEAK: none is pending or dropped, and nobody acknowledged what was not delivered to it.",
+];

@@ -1,0 +1,167 @@
+//! `TESTDOUBLE SPACE NEW [NODES n] [OWNED] | FREE url | LIST`
+//!
+//! Makes servers of their own in the same process, one for each test.
+//!
+//! Behaviour worth knowing:
+//! - A space is as the process was started; what CONFIG SET did since then is not in it. It listens on 127.0.0.1.
+//! - When `FREE` replies, its connections and its port are closed. Who frees the space it is connected to is
+//!   answered first.
+//! - Spaces of spaces are no deeper: all that there are in the process know each other.
+
+use std::sync::Arc;
+
+use tailrace_protocol::ReplyWriter;
+
+use super::FLAGS;
+use super::double;
+use super::fail;
+use super::help;
+use super::syntax;
+use crate::args::Args;
+use crate::call::Call;
+use crate::call::Flow;
+use crate::double::jobs::Outcome;
+use crate::double::nodes;
+use crate::double::spaces::Known;
+use crate::double::spaces::Spaces;
+use crate::double::spaces::Wish;
+use crate::error::CommandError;
+use crate::spec::Group;
+use crate::spec::Spec;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "testdouble|space",
+    arity: -3,
+    syntax: "action [argument...]",
+    flags: FLAGS,
+    group: Group::Server,
+    summary: "Makes servers of their own in the same process.",
+    ..Spec::of(run)
+};
+
+fn run(
+    call: &mut Call<'_>,
+    mut args: Args<'_>,
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let action = args.bytes()?;
+    match action.to_ascii_lowercase().as_slice() {
+        b"help" => {
+            args.end()?;
+            help::write(reply, HELP);
+        }
+        b"new" => {
+            let wish = wish(call, args)?;
+            let stage = Arc::clone(&double(call).stage);
+            let space = stage.within_runtime(|| {
+                spaces(call)?
+                    .start(wish)
+                    .map_err(|error| fail(error.to_string()))
+            })?;
+            // A space listens on one port at least.
+            reply.bulk(space.urls[0].as_bytes());
+        }
+        b"list" => {
+            args.end()?;
+            list(&spaces(call)?.list(), reply);
+        }
+        b"free" => {
+            let name = args.bytes()?;
+            args.end()?;
+            return free(call, name, reply);
+        }
+        _ => return Err(syntax::unknown("SPACE", action, "TD SPACE HELP")),
+    }
+    Ok(Flow::Done)
+}
+
+fn spaces(call: &mut Call<'_>) -> Result<Arc<Spaces>, CommandError> {
+    let spaces = double(call).stage.seat.spaces.upgrade();
+    spaces.ok_or_else(|| fail("the server is ending"))
+}
+
+/// Reads what a space is to be.
+fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
+    let mut wish = Wish::default();
+    while !args.is_empty() {
+        if args.keyword("nodes") {
+            let nodes = syntax::number(&mut args)?;
+            let is_right = (1..=NODES_MAX).contains(&nodes);
+            if !is_right {
+                return Err(fail(format!(
+                    "{nodes} is not within 1 and {NODES_MAX} nodes"
+                )));
+            }
+            wish.nodes = usize::try_from(nodes).ok();
+        } else if args.keyword("owned") {
+            let id = call.id;
+            wish.owner = Some(double(call).owner(id));
+        } else {
+            let word = args.bytes()?;
+            return Err(syntax::unknown("a new space", word, "TD SPACE HELP"));
+        }
+    }
+    Ok(wish)
+}
+
+fn free(
+    call: &mut Call<'_>,
+    name: &[u8],
+    reply: &mut ReplyWriter<'_>,
+) -> Result<Flow, CommandError> {
+    let spaces = spaces(call)?;
+    let id = spaces
+        .find(name)
+        .ok_or_else(|| fail(not_there(name, &spaces.list())))?;
+    if id == double(call).stage.seat.id {
+        spaces.free_soon(id);
+        reply.ok();
+        return Ok(Flow::Done);
+    }
+    Ok(nodes::beside(call, async move |_| {
+        spaces.free(id).await;
+        Outcome::Ok
+    }))
+}
+
+fn not_there(name: &[u8], known: &[Known]) -> String {
+    let name = String::from_utf8_lossy(name);
+    let urls: Vec<_> = known
+        .iter()
+        .map(|space| format!("{} at {}", space.id, space.urls.join(" ")))
+        .collect();
+    match urls.as_slice() {
+        [] => format!("there is no space '{name}', and no other"),
+        urls => format!("there is no space '{name}'; there are: {}", urls.join(", ")),
+    }
+}
+
+fn list(known: &[Known], reply: &mut ReplyWriter<'_>) {
+    reply.array(known.len());
+    for space in known {
+        reply.map(4);
+        reply.bulk(b"id");
+        reply.unsigned(space.id);
+        reply.bulk(b"url");
+        reply.bulk(space.urls.first().map_or(b"", |url| url.as_bytes()));
+        reply.bulk(b"nodes");
+        reply.array(space.urls.len());
+        space.urls.iter().for_each(|url| reply.bulk(url.as_bytes()));
+        reply.bulk(b"owner");
+        match space.owner {
+            None => reply.null(),
+            Some(owner) => reply.unsigned(owner.client.number),
+        }
+    }
+}
+
+/// As many as a process may be started with.
+const NODES_MAX: u64 = 1_000;
+
+pub(super) const HELP: &[&str] = &[
+    "SPACE NEW [NODES <n>] [OWNED]",
+    "    Starts a server of its own in this process, or a cluster, and says where: a port, data, a clock, faults",
+    "    and calls of its own. OWNED, it ends with this connection.",
+    "SPACE FREE <url>|<id> | LIST",
+    "    Ends one; shows all.",
+];

@@ -1,0 +1,146 @@
+//! What all engines of one space have in common: the clock, the faults, the calls, and what is to be done.
+//!
+//! A space is a server or a whole cluster, and a test holds it as one: time passes on all of its nodes at once, and a
+//! fault strikes whichever of them a call comes to. The locks here are held for a moment only, so they may be taken
+//! under an engine's.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::Weak;
+
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use super::calls::CallLog;
+use super::clock::TestClock;
+use super::commands::fault::load;
+use super::driver;
+use super::jobs::Jobs;
+use super::rules::Rules;
+use super::spaces::Seat;
+use crate::clock::Clock;
+use crate::config::StartClock;
+use crate::config::system_message;
+use crate::engine::Engine;
+use crate::server::StartError;
+
+/// What the engines of one space share.
+pub(crate) struct Stage {
+    /// The time that everything here goes by.
+    pub(crate) clock: Arc<TestClock>,
+    /// The faults.
+    pub(crate) rules: Mutex<Rules>,
+    /// What was asked, and what was answered.
+    pub(crate) calls: Mutex<CallLog>,
+    /// What the driver is to do.
+    pub(crate) jobs: Mutex<Jobs>,
+    /// Rung when the driver may have something to do or to look at.
+    pub(crate) bell: Notify,
+    /// Told whenever something may have changed that is waited for on all nodes.
+    pub(crate) changed: Notify,
+    /// Which space of the process this is.
+    pub(crate) seat: Seat,
+    cast: OnceLock<Cast>,
+}
+
+/// Who is on a stage.
+struct Cast {
+    engines: Vec<Weak<Engine>>,
+    runtime: Handle,
+}
+
+impl Stage {
+    /// A stage whose clock goes like this at first, by a base that shows the host's time or another one.
+    pub(crate) fn new(clock: StartClock, base: Arc<dyn Clock>, seed: u64, seat: Seat) -> Arc<Self> {
+        let stage = Self {
+            clock: Arc::new(TestClock::on(base)),
+            rules: Mutex::new(Rules::new(seed)),
+            calls: Mutex::default(),
+            jobs: Mutex::default(),
+            bell: Notify::new(),
+            changed: Notify::new(),
+            seat,
+            cast: OnceLock::new(),
+        };
+        stage.begin_clock(clock);
+        Arc::new(stage)
+    }
+
+    /// Lets the clock go as at the start.
+    pub(crate) fn begin_clock(&self, clock: StartClock) {
+        self.clock.begin(clock);
+        self.jobs.lock().auto = match clock {
+            StartClock::Auto(clients) => Some(clients),
+            StartClock::Real | StartClock::Frozen(_) => None,
+        };
+        self.bell.notify_one();
+    }
+
+    /// Puts in the faults of a file, if one is named.
+    pub(crate) fn load_faults(&self, path: &str) -> Result<(), StartError> {
+        if path.is_empty() {
+            return Ok(());
+        }
+        let failed = |reason: String| StartError::Faults {
+            path: path.to_owned(),
+            reason,
+        };
+        let lines = std::fs::read(path).map_err(|error| failed(system_message(&error)))?;
+        let loaded = load(&lines).map_err(|error| {
+            let error = error.to_string();
+            failed(error.strip_prefix("ERR ").unwrap_or(&error).to_owned())
+        })?;
+        let mut rules = self.rules.lock();
+        loaded.into_iter().for_each(|rule| rules.add(rule));
+        Ok(())
+    }
+
+    /// A command was asked for that there is not.
+    pub(crate) fn note_unsupported(&self, name: &[u8]) {
+        self.calls.lock().note_unsupported(name);
+        if let Some(spaces) = self.seat.spaces.upgrade() {
+            spaces.note_unsupported(name);
+        }
+    }
+
+    /// Notes who is on it, and starts what does the jobs. Must be called within a tokio runtime, and once.
+    pub(crate) fn open(self: &Arc<Self>, engines: &[Arc<Engine>]) -> AbortHandle {
+        self.cast.get_or_init(|| Cast {
+            engines: engines.iter().map(Arc::downgrade).collect(),
+            runtime: Handle::current(),
+        });
+        tokio::spawn(driver::run(Arc::clone(self), engines.to_vec())).abort_handle()
+    }
+
+    /// The engines that still run.
+    pub(crate) fn engines(&self) -> Vec<Arc<Engine>> {
+        let cast = self.cast.get();
+        let engines = cast.into_iter().flat_map(|cast| &cast.engines);
+        engines.filter_map(Weak::upgrade).collect()
+    }
+
+    /// Whether there is one engine and no other.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.cast.get().is_none_or(|cast| cast.engines.len() == 1)
+    }
+
+    /// The engine of this number.
+    pub(crate) fn engine(&self, number: usize) -> Option<Arc<Engine>> {
+        self.cast.get()?.engines.get(number)?.upgrade()
+    }
+
+    /// Lets something go on beside the commands.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(cast) = self.cast.get() {
+            cast.runtime.spawn(task);
+        }
+    }
+
+    /// Acts within the runtime that this is served on, whichever thread calls.
+    pub(crate) fn within_runtime<T>(&self, act: impl FnOnce() -> T) -> T {
+        let _entered = self.cast.get().map(|cast| cast.runtime.enter());
+        act()
+    }
+}

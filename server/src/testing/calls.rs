@@ -1,0 +1,130 @@
+//! The call log: what clients asked, and what they heard.
+
+use super::TestError;
+use super::TestServer;
+use crate::double::calls::CallEntry;
+use crate::double::calls::CallFilter;
+use crate::double::commands;
+
+/// Calls that are looked for: all that match everything that was said. A call is known once it is answered, also if
+/// the answer was lost.
+#[must_use = "list() or count() looks for them"]
+pub struct Calls<'a> {
+    server: &'a TestServer,
+    words: Vec<Vec<u8>>,
+}
+
+/// One call.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// Counts up from 1.
+    pub number: u64,
+    /// When it was answered, in milliseconds since 1970 by the server's clock.
+    pub at_ms: u64,
+    /// The number of the client, as `CLIENT ID` says it.
+    pub client: u64,
+    /// The name that the client gave itself.
+    pub client_name: Vec<u8>,
+    /// The command and its arguments.
+    pub call: Vec<Vec<u8>>,
+    /// What the client heard, as it stood on the wire.
+    pub reply: Vec<u8>,
+    /// The fault that struck it.
+    pub fault: Option<Vec<u8>>,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn new(server: &'a TestServer) -> Self {
+        Self {
+            server,
+            words: Vec::new(),
+        }
+    }
+
+    /// Those of commands of this name, or of a category as in `@write`.
+    pub fn command(self, name: &str) -> Self {
+        self.with("CMD", name)
+    }
+
+    /// Those with a key that matches this pattern.
+    pub fn key(self, glob: impl AsRef<[u8]>) -> Self {
+        self.with("KEY", glob)
+    }
+
+    /// Those about a group.
+    pub fn group(self, name: impl AsRef<[u8]>) -> Self {
+        self.with("GROUP", name)
+    }
+
+    /// Those as a consumer.
+    pub fn consumer(self, name: impl AsRef<[u8]>) -> Self {
+        self.with("CONSUMER", name)
+    }
+
+    /// Those of the client with this name or number.
+    pub fn client(self, name: impl AsRef<[u8]>) -> Self {
+        self.with("CLIENT", name)
+    }
+
+    /// Those behind the call of this number.
+    pub fn since(self, number: u64) -> Self {
+        self.with("SINCE", number.to_string())
+    }
+
+    /// Those that were answered with an error.
+    pub fn errors(mut self) -> Self {
+        self.words.push(b"ERRORS".to_vec());
+        self
+    }
+
+    /// All that match, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such category.
+    pub fn list(self) -> Result<Vec<CallRecord>, TestError> {
+        self.find(|found| found.iter().copied().map(CallRecord::of).collect())
+    }
+
+    /// How many match.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::list`].
+    pub fn count(self) -> Result<usize, TestError> {
+        self.find(|found| found.len())
+    }
+
+    /// Forgets all calls, whichever were looked for.
+    pub fn clear(self) {
+        self.server.stage.calls.lock().clear();
+    }
+
+    fn with(mut self, word: &str, value: impl AsRef<[u8]>) -> Self {
+        self.words.push(word.into());
+        self.words.push(value.as_ref().to_vec());
+        self
+    }
+
+    fn find<T>(self, read: impl FnOnce(&[&CallEntry]) -> T) -> Result<T, TestError> {
+        let filter: CallFilter = commands::read_calls(&self.words).map_err(TestError::Not)?;
+        let log = self.server.stage.calls.lock();
+        Ok(read(&filter.find(&log)))
+    }
+}
+
+impl CallRecord {
+    fn of(entry: &CallEntry) -> Self {
+        let request = entry.request.as_request();
+        Self {
+            number: entry.number,
+            at_ms: entry.at_us / 1_000,
+            client: entry.client.number,
+            client_name: entry.client_name.clone(),
+            call: request.iter().map(<[u8]>::to_vec).collect(),
+            reply: entry.reply.clone(),
+            fault: entry.fault.clone(),
+        }
+    }
+}
