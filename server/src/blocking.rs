@@ -24,6 +24,10 @@ pub struct Server {
     server: Option<server::Server>,
 }
 
+/// How large the stack of a thread is that runs commands: as large as the reference's, since Lua matches
+/// patterns by calls within calls.
+pub const STACK_BYTES: usize = 8 * 1_024 * 1_024;
+
 impl Server {
     /// Starts what `builder` describes.
     ///
@@ -34,6 +38,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(builder.threads())
             .thread_name("tailrace")
+            .thread_stack_size(STACK_BYTES)
             .enable_all()
             .build()
             .map_err(StartError::Runtime)?;

@@ -417,13 +417,13 @@ fn admit(state: &mut State, id: ClientId, request: Request<'_>) -> Result<Admitt
 impl State {
     /// What counts as used before a command that may add to it.
     fn memory_for(&self, flags: Flags) -> Option<u64> {
-        let data = self.store.bytes();
+        let used = self.limited_bytes();
         if flags.has(Flags::DENYOOM) {
-            return Some(data as u64);
+            return Some(used);
         }
         let is_redis = self.store.settings().compat == Compat::Redis;
         let grows_client = is_redis && flags.has(Flags::GROWS_CLIENT);
-        grows_client.then(|| (data + self.pubsub.bytes + self.request_bytes) as u64)
+        grows_client.then(|| used + (self.pubsub.bytes + self.request_bytes) as u64)
     }
 }
 

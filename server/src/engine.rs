@@ -357,7 +357,7 @@ impl State {
         }
         self.store.pack_slice();
         if self.stats.rates.is_due(now.mono) {
-            self.peak_bytes = self.peak_bytes.max(self.store.bytes() as u64);
+            self.peak_bytes = self.peak_bytes.max(self.limited_bytes());
             let totals = self.stats.totals(now.mono);
             self.stats.rates.keep(totals);
         }

@@ -82,6 +82,7 @@ fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.settings().threads)
         .thread_name("tailrace")
+        .thread_stack_size(tailrace_server::blocking::STACK_BYTES)
         .enable_all()
         .build()?;
     // The server's work happens on the workers: this thread only waits for the end.

@@ -50,21 +50,23 @@ use crate::transaction::Transaction;
 use crate::transaction::WatchList;
 
 /// Everything behind the engine's lock: the data, the clients, and what they wait for.
+///
+/// What is large is boxed, since all of it moves when a script begins and ends (`script/loan.rs`).
 pub struct State {
     /// The data.
     pub store: Store,
     /// The connected clients.
     pub clients: Clients,
     /// The configuration in force.
-    pub config: Config,
+    pub config: Box<Config>,
     /// What this server is.
-    pub info: ServerInfo,
+    pub info: Box<ServerInfo>,
     /// The commands by the names that the configuration gives them.
     pub commands: CommandTable,
     /// What was counted since the start or the last reset.
-    pub stats: Stats,
+    pub stats: Box<Stats>,
     /// The commands that stood out.
-    pub logs: CommandLogs,
+    pub logs: Box<CommandLogs>,
     /// The scripts.
     pub(crate) scripts: Scripts,
     /// What took long.
@@ -74,7 +76,7 @@ pub struct State {
     /// Who sees the commands of all clients, in the order in which they asked to.
     pub monitors: Vec<ClientId>,
     /// Who may have cached which key.
-    pub caches: Caches,
+    pub caches: Box<Caches>,
     /// The memory of a transaction that is over.
     pub(crate) spare_transaction: Option<Box<Transaction>>,
     /// Who watches which key.
@@ -159,13 +161,26 @@ pub(crate) struct Parked {
 /// Memory in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
+    /// What the server takes before it holds anything.
+    pub(crate) own: u64,
     /// What keys and values take.
     pub(crate) data: u64,
     /// What the clients take, and what is remembered of what they cached.
     pub(crate) clients: u64,
-    /// The most that both took so far.
+    /// The most that all of it took so far.
     pub(crate) peak: u64,
 }
+
+impl Memory {
+    /// All of it.
+    pub(crate) fn used(&self) -> u64 {
+        self.own + self.data + self.clients
+    }
+}
+
+/// What a server takes that holds nothing. As in the reference, it is never 0, and so no limit of memory but
+/// 0 is too small to be one.
+const OWN_BYTES: u64 = size_of::<State>() as u64;
 
 impl State {
     /// An empty state.
@@ -174,15 +189,15 @@ impl State {
             store,
             clients: Clients::default(),
             commands: CommandTable::new(config.renames(), config.settings().testdouble),
-            config,
-            info,
-            stats: Stats::default(),
-            logs: CommandLogs::default(),
+            config: Box::new(config),
+            info: Box::new(info),
+            stats: Box::default(),
+            logs: Box::default(),
             scripts: Scripts::default(),
             latency: LatencyEvents::default(),
             pubsub: PubSub::default(),
             monitors: Vec::new(),
-            caches: Caches::default(),
+            caches: Box::default(),
             spare_transaction: None,
             watch_list: WatchList::default(),
             waits: WaitList::default(),
@@ -224,7 +239,12 @@ impl State {
     pub(crate) fn empty_like(other: &Self) -> Self {
         let store = Store::new(1, 0, Default::default());
         let clock = Arc::clone(&other.clock);
-        Self::new(other.config.clone(), other.info.clone(), store, clock)
+        Self::new(
+            Config::clone(&other.config),
+            ServerInfo::clone(&other.info),
+            store,
+            clock,
+        )
     }
 
     /// Acts on the configuration, at the start and after every change of it.
@@ -328,13 +348,19 @@ impl State {
         Some(client)
     }
 
+    /// What is compared with `maxmemory`.
+    pub(crate) fn limited_bytes(&self) -> u64 {
+        OWN_BYTES + self.store.bytes() as u64
+    }
+
     /// The memory that this server takes now, which may be the most so far.
     pub(crate) fn memory(&mut self) -> Memory {
         let own: usize = self.clients.iter().map(Client::memory_bytes).sum();
         let clients = own + self.caches.keys().bytes();
         let (data, clients) = (self.store.bytes() as u64, clients as u64);
-        self.peak_bytes = self.peak_bytes.max(data + clients);
+        self.peak_bytes = self.peak_bytes.max(OWN_BYTES + data + clients);
         Memory {
+            own: OWN_BYTES,
             data,
             clients,
             peak: self.peak_bytes,

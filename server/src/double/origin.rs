@@ -25,7 +25,7 @@ impl State {
     pub(crate) fn note_origin(&mut self) {
         if let Some(double) = &mut self.double {
             double.origin = Some(Box::new(Origin {
-                config: self.config.clone(),
+                config: Config::clone(&self.config),
                 port: self.info.port,
                 data: self.store.snapshot(),
                 rules: double.stage.rules.lock().clone(),
@@ -71,7 +71,7 @@ impl State {
         };
         let place = |config: &Config| (config.shown("port"), config.shown("bind"));
         let has_moved = place(&config) != place(&self.config);
-        self.config = config;
+        *self.config = config;
         if has_moved {
             self.info.port = port;
             if let Err(error) = self.relisten(false) {

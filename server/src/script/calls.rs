@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use mlua::BString;
 use mlua::Lua;
 use mlua::MultiValue;
 use mlua::Value;
@@ -22,9 +23,9 @@ use super::loan;
 use super::loan::Loan;
 use super::numbers;
 use super::raised::ErrorReply;
+use super::reader::Reader;
 use super::rules::Rules;
 use super::values::Fields;
-use super::values::Reader;
 use super::values::counted;
 use crate::call::Call;
 use crate::client::ClientId;
@@ -184,11 +185,14 @@ pub(super) fn perform(
     fields: &Fields,
     args: &MultiValue,
 ) -> mlua::Result<Result<Value, ErrorReply>> {
+    // Lua runs for this, and may look after the script meanwhile: nothing is locked yet.
+    let texts = texts(fields, args);
+    shared.watch.check()?;
     without_limit(lua, shared, || {
         let mut calls = shared.calls.lock();
         let Calls { run, request, out } = &mut *calls;
         request.clear(ROOM_BYTES_MAX);
-        if let Err(text) = read_request(args, request) {
+        if let Err(text) = read_request(args, &texts, request) {
             return Ok(Err(ErrorReply::new(text)));
         }
         let Some(run) = run else {
@@ -219,15 +223,17 @@ pub(super) fn perform(
 /// Reads the arguments of a call as a request.
 pub(super) fn read_request(
     args: &MultiValue,
+    texts: &Texts,
     request: &mut RequestBuffer,
 ) -> Result<(), &'static str> {
     if args.is_empty() {
         return Err("ERR Please specify at least one argument for this call");
     }
-    for arg in args {
-        match arg {
-            Value::String(text) => request.push(&text.as_bytes()),
-            Value::Integer(_) | Value::Number(_) => {
+    for (index, arg) in args.iter().enumerate() {
+        match (arg, texts.get(index)) {
+            (Value::String(_), Some(Some(text))) => request.push(text),
+            (Value::String(text), _) => request.push(&text.as_bytes()),
+            (Value::Integer(_) | Value::Number(_), _) => {
                 let number = numbers::of(arg).unwrap_or_default();
                 request.push_with(|bytes| append_number(bytes, number));
             }
@@ -235,6 +241,21 @@ pub(super) fn read_request(
         }
     }
     Ok(())
+}
+
+/// Copies of the first arguments of a call, or none.
+type Texts = [Option<BString>; TEXTS_MAX];
+
+/// The texts of a few values. To ask a value for its bytes counts references to it up and down; what a function
+/// of Lua returns is copied without that, and so the values take a turn through one.
+pub(super) fn texts(fields: &Fields, args: &MultiValue) -> Texts {
+    if args.len() > TEXTS_MAX {
+        return Default::default();
+    }
+    // Should there be no room on the stack, they are asked one by one.
+    let texts = fields.same.call(args);
+    let (a, b, c, d, e, f, g, h) = texts.unwrap_or_default();
+    [a, b, c, d, e, f, g, h]
 }
 
 fn append_number(bytes: &mut Vec<u8>, number: f64) {
@@ -298,5 +319,7 @@ impl Run {
     }
 }
 
+/// How many arguments are read at once.
+const TEXTS_MAX: usize = 8;
 /// How much room for commands and replies is kept from one to the next.
 const ROOM_BYTES_MAX: usize = 64 * 1_024;

@@ -238,7 +238,7 @@ fn server(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<Table
         Ok(())
     })?;
     add_calls(lua, &server, shared, fields)?;
-    add_checks(lua, &server, shared)?;
+    add_checks(lua, &server, shared, fields)?;
     add(lua, &server, "breakpoint", |_, _| Ok(false))?;
     add(lua, &server, "debug", |_, _| Ok(()))?;
     add(lua, &server, "replicate_commands", |_, _| Ok(true))?;
@@ -264,7 +264,7 @@ fn add_calls(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Field
 }
 
 /// The functions that depend on the run or on the commands there are.
-fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>) -> Result<()> {
+fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<()> {
     let of_all = Arc::clone(shared);
     add(lua, server, "setresp", move |lua, args| {
         let Some(version) = args.front().filter(|_| args.len() == 1) else {
@@ -278,9 +278,11 @@ fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>) -> Result<()> {
         of_all.is_resp3.store(is_resp3, Ordering::Relaxed);
         Ok(())
     })?;
-    add(lua, server, "acl_check_cmd", |_, args| {
+    let names = Arc::clone(fields);
+    add(lua, server, "acl_check_cmd", move |_, args| {
         let mut request = RequestBuffer::default();
-        calls::read_request(&args, &mut request).map_err(ErrorReply::new)?;
+        calls::read_request(&args, &calls::texts(&names, &args), &mut request)
+            .map_err(ErrorReply::new)?;
         let known = CommandTable::default();
         match known.look_up(request.as_request()) {
             Lookup::Found(_) => Ok(true),

@@ -14,6 +14,7 @@ use mlua::Result;
 use mlua::StdLib;
 use mlua::Table;
 use mlua::Value;
+use mlua::Variadic;
 use mlua::VmState;
 use mlua::chunk::ChunkMode;
 use tailrace_protocol::Request;
@@ -42,8 +43,11 @@ pub(super) struct Interpreter {
     /// Keeps a script in a slot of a table. Only so much may be kept outside of Lua as its stack holds.
     keep: Function,
     compile: Function,
+    /// Sets `KEYS` and `ARGV`.
+    give: Function,
+    /// The same, from words that are not in tables yet.
+    give_few: Function,
     run: Function,
-    clean: Function,
     /// Whose version `server` tells.
     compat: Option<Compat>,
     /// What stands in place of the state while a script runs.
@@ -70,8 +74,9 @@ impl Interpreter {
             server,
             keep: world.raw_get("keep")?,
             compile: world.raw_get("compile")?,
+            give: world.raw_get("give")?,
+            give_few: world.raw_get("give_few")?,
             run: world.raw_get("run")?,
-            clean: world.raw_get("clean")?,
             compat: None,
             stand_in: None,
             lua,
@@ -91,8 +96,8 @@ impl Interpreter {
     }
 
     /// Keeps a script in a slot.
-    pub(super) fn keep(&self, slot: Slot, script: &Function, text: &[u8]) -> Result<()> {
-        self.keep.call((lua_slot(slot), script, is_harmless(text)))
+    pub(super) fn keep(&self, slot: Slot, script: &Function) -> Result<()> {
+        self.keep.call((lua_slot(slot), script))
     }
 
     /// Runs a script. Gives whether it came to its end, and what it returned or raised.
@@ -103,21 +108,20 @@ impl Interpreter {
         args: Request<'_>,
     ) -> Result<(bool, Value)> {
         let lua = &self.lua;
-        let tables = without_limit(lua, &self.shared, || {
-            Ok((list(lua, keys)?, list(lua, args)?))
-        });
-        let (keys, args) = tables?;
-        self.run.call((lua_slot(slot), &keys, &args))
+        without_limit(lua, &self.shared, || {
+            if keys.len() + args.len() > FEW_WORDS_MAX {
+                return self.give.call::<()>((list(lua, keys)?, list(lua, args)?));
+            }
+            let words = keys.into_iter().chain(args).map(word);
+            let words: Variadic<_> = words.collect();
+            self.give_few.call::<()>((keys.len(), words))
+        })?;
+        self.run.call(lua_slot(slot))
     }
 
     /// Frees what nothing refers to any more. Where all memory is taken, even to ask for that takes some.
     pub(super) fn collect(&self) -> Result<()> {
         without_limit(&self.lua, &self.shared, || self.lua.gc_collect())
-    }
-
-    /// Undoes what a script left behind where others would see it, if its run did not get so far.
-    pub(super) fn clean(&self) -> Result<()> {
-        self.clean.call(())
     }
 
     /// A script begins, on a server that says it is this one.
@@ -163,12 +167,17 @@ pub(super) fn without_limit<T>(
     made
 }
 
-/// The table of some words. Text finds a faster way into Lua than other bytes.
+/// The table of some words.
 fn list(lua: &Lua, words: Request<'_>) -> Result<Table> {
-    lua.create_sequence_from(words.into_iter().map(|word| match str::from_utf8(word) {
+    lua.create_sequence_from(words.into_iter().map(word))
+}
+
+/// A word as Lua gets it. Text finds a faster way there than other bytes.
+fn word(bytes: &[u8]) -> Either<&str, Bytes<'_>> {
+    match str::from_utf8(bytes) {
         Ok(text) => Either::Left(text),
-        Err(_) => Either::Right(Bytes(word)),
-    }))
+        Err(_) => Either::Right(Bytes(bytes)),
+    }
 }
 
 struct Bytes<'a>(&'a [u8]);
@@ -177,13 +186,6 @@ impl IntoLua for Bytes<'_> {
     fn into_lua(self, lua: &Lua) -> Result<Value> {
         Ok(Value::String(lua.create_string(self.0)?))
     }
-}
-
-/// Whether a script cannot get hold of `table.insert`, which alone writes past a metatable: for that it
-/// has to name the library, all globals, or code in a string.
-fn is_harmless(text: &[u8]) -> bool {
-    let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
-    !has(b"table") && !has(b"_G") && !has(b"load")
 }
 
 fn lua_slot(slot: Slot) -> i64 {
@@ -196,6 +198,8 @@ fn version_number(version: &str) -> u32 {
     parts.fold(0, |number: u32, part: u32| number << 8 | part & 0xFF)
 }
 
+/// How many keys and arguments become tables in Lua: above, tables are made for it.
+const FEW_WORDS_MAX: usize = 16;
 /// About a millisecond's worth.
 const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
 /// What Lua runs first.

@@ -10,7 +10,7 @@
 //! | `cache.rs`, `shebang.rs` | The scripts by their digests; what their first line says |
 //! | `interpreter.rs`, `prelude.lua`, `host.rs` | Lua, and the world that scripts find in it |
 //! | `run.rs`, `calls.rs`, `rules.rs` | One run, the commands that it calls, and those that it may call |
-//! | `values.rs`, `raised.rs` | Values to replies and back; errors |
+//! | `values.rs`, `reader.rs`, `raised.rs` | Values to replies and back; errors |
 //! | `json/`, `msgpack.rs`, `pack.rs`, `bits.rs` | The libraries of the reference |
 //! | `watch.rs`, `loan.rs` | Scripts that run for too long, and where the state is meanwhile |
 //! | `arguments.rs`, `numbers.rs` | What these share |
@@ -27,6 +27,7 @@ mod msgpack;
 mod numbers;
 mod pack;
 mod raised;
+mod reader;
 mod rules;
 mod run;
 mod shebang;
@@ -51,6 +52,7 @@ pub(crate) use self::run::run;
 use self::shebang::ScriptFlags;
 use crate::error::ScriptError;
 use crate::spec::Flags;
+use crate::spec::Group;
 use crate::spec::Spec;
 
 /// The scripts of one engine.
@@ -63,6 +65,8 @@ pub(crate) struct Scripts {
     loan: Arc<Loan>,
     /// The script that runs, if it is over its time.
     busy: Option<Busy>,
+    /// Tests of the reference let scripts call what they otherwise may not.
+    pub(crate) is_deny_off: bool,
 }
 
 /// A script that is over its time.
@@ -108,7 +112,7 @@ impl Scripts {
         let script = compiled.map_err(ScriptError::Compile)?;
         let slot = self.cache.insert(sha1(text), text, header.flags, stays);
         let interpreter = self.interpreter().map_err(|error| broken(&error))?;
-        if let Err(error) = interpreter.keep(slot, &script, text) {
+        if let Err(error) = interpreter.keep(slot, &script) {
             self.flush();
             return Err(broken(&error));
         }
@@ -169,6 +173,16 @@ impl Scripts {
         self.busy.is_some()
     }
 
+    /// Whether scripts may call a command that is not for them, for tests: not what would change the
+    /// connection of the caller, or run a queue or a script within the script.
+    pub(crate) fn may_call(&self, spec: &Spec) -> bool {
+        let is_within = matches!(
+            spec.group,
+            Group::Transactions | Group::Scripting | Group::PubSub
+        );
+        self.is_deny_off && !is_within && !OF_CONNECTIONS.contains(&spec.name)
+    }
+
     /// Ends the script that runs, whatever it did. Until it has noticed, nobody is told any more that
     /// the server is busy: what others ask for is answered once it is over.
     pub(crate) fn kill(&self) {
@@ -225,6 +239,9 @@ impl ScriptFlags {
         flags
     }
 }
+
+/// What ends or changes the caller's connection, or the server.
+const OF_CONNECTIONS: [&str; 6] = ["auth", "hello", "monitor", "quit", "reset", "shutdown"];
 
 /// Lua itself failed, which it does when its memory is used up.
 fn broken(error: &mlua::Error) -> ScriptError {

@@ -6,13 +6,13 @@
 -- It is called with the functions that the host provides.
 local host = ...
 
-local assert, error, next, pairs, rawget, rawset, select, tostring, type =
-    assert, error, next, pairs, rawget, rawset, select, tostring, type
+local assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type =
+    assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type
 local raw_pcall, raw_xpcall = pcall, xpcall
 local raw_getmetatable, raw_setmetatable = getmetatable, setmetatable
 local raw_loadstring, raw_resume = loadstring, coroutine.resume
 local raw_collectgarbage = collectgarbage
-local byte, concat = string.byte, table.concat
+local byte, concat, raw_insert = string.byte, table.concat, table.insert
 
 -- What each table stands for that is shown in place of another, and the other way round.
 local behind, shown = {}, {}
@@ -205,6 +205,22 @@ function _G.rawset(...)
     return rawset(value, key, to)
 end
 
+-- Lua's own writes past a metatable.
+function table.insert(...)
+    local value, position = ...
+    local count = select('#', ...)
+    if type(value) ~= 'table' then
+        unexpected('insert', 'table', ...)
+    elseif count ~= 2 and count ~= 3 then
+        host.at_caller("wrong number of arguments to 'insert'")
+    elseif count == 3 and not tonumber(position) then
+        host.bad_argument(2, 'insert', 'number expected, got ' .. type(position))
+    elseif behind[value] then
+        host.refuse_plainly()
+    end
+    raw_insert(...)
+end
+
 -- The pace of collecting belongs to the server.
 local paces = { stop = 0, restart = 0, setpause = 200, setstepmul = 200 }
 local collects = { collect = true, count = true, step = true }
@@ -271,42 +287,35 @@ raw_setmetatable(front, { __index = globals, __newindex = host.refuse })
 -- A string's methods are found without a detour; only its metatable is shown in place of the real one.
 shown[raw_getmetatable('')] = protect({ __index = globals.string })
 
-local fronts = {}
-for table in next, behind do
-    fronts[#fronts + 1] = table
-end
-
--- `table.insert` and the like write past a metatable: what they left in a shared table goes.
-local function clean()
-    for index = 1, #fronts do
-        local table = fronts[index]
-        local key = next(table)
-        while key ~= nil do
-            rawset(table, key, nil)
-            key = next(table)
-        end
-    end
-end
-
--- The scripts by their slots, and which of them have to be cleaned up after.
-local scripts, is_harmless = {}, {}
+-- The scripts by their slots.
+local scripts = {}
 
 return {
     server = server,
-    clean = clean,
     next = next,
     compile = function(code)
         return compile(code, '@user_script')
     end,
-    keep = function(slot, script, harmless)
-        scripts[slot], is_harmless[slot] = script, harmless
+    keep = function(slot, script)
+        scripts[slot] = script
     end,
-    run = function(slot, keys, args)
+    -- `KEYS` and `ARGV`, as two tables.
+    give = function(keys, args)
         globals.KEYS, globals.ARGV = keys, args
-        local ok, value = raw_xpcall(scripts[slot], handle)
-        if not is_harmless[slot] then
-            clean()
+    end,
+    -- The same, as words of which so many are keys.
+    give_few = function(count, ...)
+        local keys = {}
+        if count == 1 then
+            keys = { (...) }
+        else
+            for index = 1, count do
+                keys[index] = (select(index, ...))
+            end
         end
-        return ok, value
+        globals.KEYS, globals.ARGV = keys, { select(count + 1, ...) }
+    end,
+    run = function(slot)
+        return raw_xpcall(scripts[slot], handle)
     end,
 }

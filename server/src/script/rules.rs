@@ -40,7 +40,7 @@ impl Rules {
             cluster.begin_script(is_free, job.keys);
         }
         let limit = call.state.config.settings().maxmemory_bytes;
-        let is_full = limit > 0 && call.state.store.bytes() as u64 > limit;
+        let is_full = limit > 0 && call.state.limited_bytes() > limit;
         if !flags.says_nothing && !flags.no_writes {
             if job.is_read_only {
                 return Err(ScriptError::WritesUnderReadOnly.into());
@@ -80,7 +80,7 @@ impl Rules {
         if !spec.fits(request.len()) {
             return refused(words(WRONG_COUNT, WRONG_COUNT_OF_REDIS));
         }
-        if spec.flags.has(Flags::NOSCRIPT) {
+        if spec.flags.has(Flags::NOSCRIPT) && !state.scripts.may_call(spec) {
             return refused(words(NOT_ALLOWED, NOT_ALLOWED_OF_REDIS));
         }
         let is_refused = self.is_out_of_memory && !has_written;

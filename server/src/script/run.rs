@@ -51,7 +51,7 @@ pub(crate) fn run(
         .filter(|_| compat == Compat::Redis)
         .map(|script| script.sha);
     let shared = Arc::clone(&interpreter.shared);
-    shared.watch.begin(&*call.state.clock, millis);
+    shared.watch.begin(call.now.mono, millis);
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
     let mut stand_in = interpreter.stand_in.take();
@@ -67,26 +67,22 @@ pub(crate) fn run(
         // The end of the server ended the script, too, and as in the reference nothing more is said.
         client.link.kill();
     }
-    keep(call.state, interpreter, &done);
+    keep(call.state, interpreter, done.is_err());
     call.state.scripts.cache.touch(job.slot);
     crate::panic::set_command(call.spec.name);
     count(call, &errors);
     Ok(done?)
 }
 
-/// Keeps the interpreter for the next run, if it is as it was before.
-fn keep(state: &mut State, interpreter: Box<Interpreter>, done: &Result<(), ScriptError>) {
+/// Keeps the interpreter for the next run.
+fn keep(state: &mut State, interpreter: Box<Interpreter>, has_failed: bool) {
     let used = interpreter.lua.used_memory();
     let is_much = used > interpreter.shared.memory_bytes_max / COLLECT_ABOVE_PART;
-    if done.is_err() || is_much {
-        // Should this fail, the next script starts in a new one.
-        let _ = interpreter.collect();
+    if (has_failed || is_much) && interpreter.collect().is_err() {
+        // The next script starts in a new one.
+        return state.scripts.flush();
     }
-    if done.is_ok() || interpreter.clean().is_ok() {
-        state.scripts.interpreter = Some(interpreter);
-    } else {
-        state.scripts.flush();
-    }
+    state.scripts.interpreter = Some(interpreter);
 }
 
 /// Counts the errors in a reply. Each error of a command counts as one of the script's, and all that
@@ -125,6 +121,7 @@ fn execute(
         return Ok(());
     }
     let mut writer = Writer {
+        lua: &interpreter.lua,
         reply,
         has_booleans: shared.is_resp3.load(Ordering::Relaxed),
         fields,

@@ -1,4 +1,4 @@
-//! Values of a script to replies, and replies of commands to values of a script.
+//! Values of a script to replies.
 
 use mlua::Function;
 use mlua::Lua;
@@ -16,17 +16,19 @@ use super::raised::ErrorReply;
 /// The names of the fields that say what kind of reply a table is, made once.
 pub(super) struct Fields {
     pub(super) err: LuaString,
-    ok: LuaString,
-    double: LuaString,
-    big_number: LuaString,
-    verbatim_string: LuaString,
-    format: LuaString,
-    string: LuaString,
-    map: LuaString,
-    set: LuaString,
+    pub(super) ok: LuaString,
+    pub(super) double: LuaString,
+    pub(super) big_number: LuaString,
+    pub(super) verbatim_string: LuaString,
+    pub(super) format: LuaString,
+    pub(super) string: LuaString,
+    pub(super) map: LuaString,
+    pub(super) set: LuaString,
     pub(super) ignore: LuaString,
     pub(super) source: LuaString,
     pub(super) line: LuaString,
+    /// Gives what it is given: see [`texts`](super::calls::texts).
+    pub(super) same: Function,
 }
 
 impl Fields {
@@ -45,6 +47,7 @@ impl Fields {
             ignore: lua.create_string("ignore_error_stats_update")?,
             source: lua.create_string("source")?,
             line: lua.create_string("line")?,
+            same: lua.load("return ...").into_function()?,
         })
     }
 
@@ -72,24 +75,68 @@ impl Fields {
 
 /// A table that is half written. A table may hold itself, so they are kept here and not on the
 /// stack of the thread.
-enum Open {
-    Array {
-        table: Table,
-        len: usize,
-        mark: Mark,
-    },
-    Pairs {
-        table: Table,
-        key: Value,
-        value: Option<Value>,
-        len: usize,
-        mark: Mark,
-        is_map: bool,
-    },
+struct Open {
+    kind: Kind,
+    table: Value,
+    /// The key that was written last, of a map or a set.
+    key: Value,
+    /// What is to be written next: the value of that key, of a map.
+    value: Value,
+    len: usize,
+    mark: Mark,
+    /// How much the reference has on its stack when it begins with this table.
+    used: usize,
+}
+
+/// What a table is written as.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Kind {
+    Array,
+    Map,
+    Set,
+}
+
+impl Open {
+    /// Has its values kept by Lua.
+    fn spill(&mut self, spilled: &Table, depth: usize) -> Result<()> {
+        for (at, value) in [&mut self.table, &mut self.key, &mut self.value]
+            .into_iter()
+            .enumerate()
+        {
+            spilled.raw_set(depth * 3 + at, std::mem::take(value))?;
+        }
+        Ok(())
+    }
+
+    /// Takes its values back if Lua has them.
+    fn restore(&mut self, spilled: &Table, depth: usize) -> Result<()> {
+        if self.table.is_nil() {
+            for (at, value) in [&mut self.table, &mut self.key, &mut self.value]
+                .into_iter()
+                .enumerate()
+            {
+                *value = spilled.raw_get(depth * 3 + at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How much the reference has on its stack when it writes the next value: the table of a map or a set
+    /// and the key stay there beside it.
+    fn used_by_next(&self) -> usize {
+        self.used
+            + match self.kind {
+                Kind::Array => 1,
+                Kind::Map if self.value.is_nil() => 3,
+                Kind::Map => 4,
+                Kind::Set => 3,
+            }
+    }
 }
 
 /// Writes what a script returned.
 pub(super) struct Writer<'a, 'r> {
+    pub(super) lua: &'a Lua,
     /// Where the replies go.
     pub(super) reply: &'a mut ReplyWriter<'r>,
     /// Whether booleans are replies of their own, as in RESP3.
@@ -105,17 +152,31 @@ impl Writer<'_, '_> {
     /// Writes a value, with all that it holds.
     pub(super) fn write(&mut self, value: Value) -> Result<()> {
         let mut open: Vec<Open> = Vec::new();
-        let mut value = value;
+        // Those that are not held.
+        let mut spilled = None;
+        let (mut value, mut used) = (value, USED_AT_FIRST);
         loop {
-            if let Some(opened) = self.write_one(value, open.len())? {
+            if let Some(opened) = self.write_one(value, used)? {
+                let depth = open.len();
+                if let Some(top) = open.last_mut().filter(|_| depth > HELD_MAX) {
+                    let spilled = match &mut spilled {
+                        Some(spilled) => spilled,
+                        None => spilled.insert(self.lua.create_table()?),
+                    };
+                    top.spill(spilled, depth)?;
+                }
                 open.push(opened);
             }
-            value = loop {
+            (value, used) = loop {
+                let depth = open.len();
                 let Some(top) = open.last_mut() else {
                     return Ok(());
                 };
+                if let Some(spilled) = &spilled {
+                    top.restore(spilled, depth)?;
+                }
                 match self.next_of(top)? {
-                    Some(value) => break value,
+                    Some(value) => break (value, top.used_by_next()),
                     None => {
                         if let Some(done) = open.pop() {
                             self.close(&done);
@@ -127,24 +188,24 @@ impl Writer<'_, '_> {
     }
 
     /// Writes a value that holds no others, or opens one that does.
-    fn write_one(&mut self, value: Value, depth: usize) -> Result<Option<Open>> {
+    fn write_one(&mut self, value: Value, used: usize) -> Result<Option<Open>> {
+        if used > STACK_MAX {
+            self.error(&ErrorReply::new("ERR reached lua stack limit"));
+            return Ok(None);
+        }
         match value {
             Value::String(text) => self.reply.bulk(&text.as_bytes()),
             Value::Integer(number) => self.reply.integer(number),
             Value::Number(number) => self.reply.integer(numbers::truncated(number)),
             Value::Boolean(value) if self.has_booleans => self.reply.boolean(value),
             Value::Boolean(true) => self.reply.integer(1),
-            Value::Table(_) if depth > DEPTH_MAX => {
-                self.error(&ErrorReply::new("ERR reached lua stack limit"));
-            }
-            Value::Table(table) => return self.write_table(table),
-            _ if depth > DEPTH_MAX => self.error(&ErrorReply::new("ERR reached lua stack limit")),
+            Value::Table(table) => return self.write_table(table, used),
             _ => self.reply.null(),
         }
         Ok(None)
     }
 
-    fn write_table(&mut self, table: Table) -> Result<Option<Open>> {
+    fn write_table(&mut self, table: Table, used: usize) -> Result<Option<Open>> {
         let fields = self.fields;
         if let Some(error) = fields.error_of(&table)? {
             self.error(&error);
@@ -171,78 +232,56 @@ impl Writer<'_, '_> {
             self.verbatim(&format.as_bytes(), &text.as_bytes());
             return Ok(None);
         }
-        let mark = self.reply.mark();
-        for (name, is_map) in [(&fields.map, true), (&fields.set, false)] {
-            if let Value::Table(table) = table.raw_get(name)? {
-                let (key, value, len) = (Value::Nil, None, 0);
-                let open = Open::Pairs {
-                    table,
-                    key,
-                    value,
-                    len,
-                    mark,
-                    is_map,
-                };
+        let mut open = Open {
+            kind: Kind::Array,
+            table: Value::Nil,
+            key: Value::Nil,
+            value: Value::Nil,
+            len: 0,
+            mark: self.reply.mark(),
+            used,
+        };
+        for (name, kind) in [(&fields.map, Kind::Map), (&fields.set, Kind::Set)] {
+            if let found @ Value::Table(_) = table.raw_get(name)? {
+                (open.kind, open.table) = (kind, found);
                 return Ok(Some(open));
             }
         }
-        Ok(Some(Open::Array {
-            table,
-            len: 0,
-            mark,
-        }))
+        open.table = Value::Table(table);
+        Ok(Some(open))
     }
 
     /// The next value of a table; `None` at its end.
     fn next_of(&self, open: &mut Open) -> Result<Option<Value>> {
-        match open {
-            Open::Array { table, len, .. } => {
-                let value: Value = table.raw_get(*len + 1)?;
-                if value.is_nil() {
-                    return Ok(None);
-                }
-                *len += 1;
-                Ok(Some(value))
-            }
-            Open::Pairs {
-                table,
-                key,
-                value,
-                len,
-                is_map,
-                ..
-            } => {
-                if let Some(value) = value.take() {
-                    return Ok(Some(value));
-                }
-                let (found, of_it): (Value, Value) =
-                    self.next.call((&*table, std::mem::take(key)))?;
-                if found.is_nil() {
-                    return Ok(None);
-                }
-                *len += 1;
-                *value = is_map.then_some(of_it);
-                *key = found.clone();
-                Ok(Some(found))
-            }
+        let Value::Table(table) = &open.table else {
+            unreachable!("only tables are open, and the last one is held");
+        };
+        if open.kind == Kind::Array {
+            let value: Value = table.raw_get(open.len + 1)?;
+            open.len += usize::from(!value.is_nil());
+            return Ok(Some(value).filter(|value| !value.is_nil()));
         }
+        if !open.value.is_nil() {
+            return Ok(Some(std::mem::take(&mut open.value)));
+        }
+        let (found, of_it): (Value, Value) =
+            self.next.call((table, std::mem::take(&mut open.key)))?;
+        if found.is_nil() {
+            return Ok(None);
+        }
+        open.len += 1;
+        if open.kind == Kind::Map {
+            open.value = of_it;
+        }
+        open.key = found.clone();
+        Ok(Some(found))
     }
 
     fn close(&mut self, open: &Open) {
-        match *open {
-            Open::Array { len, mark, .. } => self.reply.insert_array(mark, len),
-            Open::Pairs {
-                len,
-                mark,
-                is_map: true,
-                ..
-            } => self.reply.insert_map(mark, len),
-            Open::Pairs {
-                len,
-                mark,
-                is_map: false,
-                ..
-            } => self.reply.insert_set(mark, len),
+        match open.kind {
+            Kind::Array => self.reply.insert_array(open.mark, open.len),
+            Kind::Map => self.reply.insert_map(open.mark, open.len),
+            Kind::Set => self.reply.insert_set(open.mark, open.len),
         }
     }
 
@@ -293,92 +332,6 @@ fn on_one_line(byte: u8) -> u8 {
     }
 }
 
-/// Reads a reply of a command, which was written by this server and is whole.
-pub(super) struct Reader<'a> {
-    pub(super) lua: &'a Lua,
-    pub(super) fields: &'a Fields,
-    /// What is left.
-    pub(super) rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    /// The reply as a value.
-    pub(super) fn read(&mut self) -> Result<Value> {
-        let (lua, fields) = (self.lua, self.fields);
-        let kind = self.rest[0];
-        let line = self.line();
-        let table = match kind {
-            b':' => return Ok(Value::Number(as_number(line))),
-            b'$' | b'*' if line == b"-1" => return Ok(Value::Boolean(false)),
-            b'_' => return Ok(Value::Nil),
-            b'#' => return Ok(Value::Boolean(line == b"t")),
-            b'$' => {
-                let text = self.take(count(line));
-                return Ok(Value::String(lua.create_string(text)?));
-            }
-            b'*' | b'>' => return self.array(count(line)),
-            b'-' => return Ok(Value::Table(fields.error_table(lua, &counted(line))?)),
-            b'+' => single(lua, &fields.ok, lua.create_string(line)?)?,
-            b',' => single(lua, &fields.double, as_number(line))?,
-            b'(' => single(lua, &fields.big_number, lua.create_string(line)?)?,
-            b'=' => {
-                let text = self.take(count(line));
-                let parts = lua.create_table()?;
-                parts.raw_set(&fields.string, lua.create_string(&text[4..])?)?;
-                parts.raw_set(&fields.format, lua.create_string(&text[..3])?)?;
-                single(lua, &fields.verbatim_string, parts)?
-            }
-            b'%' => single(lua, &fields.map, self.pairs(count(line))?)?,
-            b'~' => single(lua, &fields.set, self.members(count(line))?)?,
-            kind => unreachable!("there is no reply that begins with {kind}"),
-        };
-        Ok(Value::Table(table))
-    }
-
-    fn array(&mut self, len: usize) -> Result<Value> {
-        let array = self.lua.create_table_with_capacity(len, 0)?;
-        for index in 1..=len {
-            let value = self.read()?;
-            if !value.is_nil() {
-                array.raw_set(index, value)?;
-            }
-        }
-        Ok(Value::Table(array))
-    }
-
-    fn pairs(&mut self, len: usize) -> Result<Table> {
-        let map = self.lua.create_table_with_capacity(0, len)?;
-        for _ in 0..len {
-            let (key, value) = (self.read()?, self.read()?);
-            map.raw_set(key, value)?;
-        }
-        Ok(map)
-    }
-
-    fn members(&mut self, len: usize) -> Result<Table> {
-        let set = self.lua.create_table_with_capacity(0, len)?;
-        for _ in 0..len {
-            set.raw_set(self.read()?, true)?;
-        }
-        Ok(set)
-    }
-
-    /// The rest of the line behind its first byte.
-    fn line(&mut self) -> &'a [u8] {
-        let end = self.rest.iter().position(|&byte| byte == b'\r');
-        let end = end.expect("a reply is whole");
-        let line = &self.rest[1..end];
-        self.rest = &self.rest[end + 2..];
-        line
-    }
-
-    fn take(&mut self, len: usize) -> &'a [u8] {
-        let (text, rest) = self.rest.split_at(len);
-        self.rest = &rest[2..];
-        text
-    }
-}
-
 /// The error of a command; it is in the statistics already.
 pub(super) fn counted(line: &[u8]) -> ErrorReply {
     ErrorReply {
@@ -395,22 +348,11 @@ pub(super) fn with_code(line: &[u8]) -> Vec<u8> {
     [b"ERR ", line].concat()
 }
 
-fn single(lua: &Lua, name: &LuaString, value: impl mlua::IntoLua) -> Result<Table> {
-    let table = lua.create_table()?;
-    table.raw_set(name, value)?;
-    Ok(table)
-}
-
-fn count(line: &[u8]) -> usize {
-    let text = str::from_utf8(line).unwrap_or_default();
-    text.parse().expect("a length is a number")
-}
-
-fn as_number(line: &[u8]) -> f64 {
-    let text = str::from_utf8(line).unwrap_or_default();
-    text.parse().expect("a number is one")
-}
-
-/// How deep tables are written. The reference goes on until Lua's stack is used up, which holds 8,000
-/// values.
-const DEPTH_MAX: usize = 7_500;
+/// How much the reference has on its stack with what a script returned.
+const USED_AT_FIRST: usize = 2;
+/// How many values the reference's Lua has room for on its stack, less the four that it wants free for each
+/// value that it writes.
+const STACK_MAX: usize = 8_000 - 4;
+/// How many of the tables that are half written are held at once. Only so many values may be held outside of
+/// Lua as its stack has room for.
+const HELD_MAX: usize = 64;

@@ -8,7 +8,6 @@ use mlua::Result;
 use tailrace_storage::Instant;
 
 use super::raised::Raised;
-use crate::clock::Clock;
 
 /// Looked at by the script that runs, and told by others.
 #[derive(Default)]
@@ -20,11 +19,11 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// A script begins, which may have all others wait for so many milliseconds; 0 is without end.
-    pub(super) fn begin(&self, clock: &dyn Clock, millis: u64) {
+    pub(super) fn begin(&self, now: Instant, millis: u64) {
         self.is_killed.store(false, Ordering::Relaxed);
         let deadline = match millis {
             0 => NEVER,
-            _ => clock.mono().0.saturating_add(millis.saturating_mul(1_000)),
+            _ => now.0.saturating_add(millis.saturating_mul(1_000)),
         };
         self.deadline.store(deadline, Ordering::Relaxed);
     }

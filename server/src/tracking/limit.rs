@@ -44,7 +44,7 @@ impl State {
         // Whose command is to run hears of it before the reply.
         let caller = self.caller.take();
         for _ in 0..FORGOTTEN_AT_ONCE * (self.caches.excess.rounds + 1) {
-            let Caches { keys, rng, .. } = &mut self.caches;
+            let Caches { keys, rng, .. } = &mut *self.caches;
             if let Some(key) = keys.remove_any(rng) {
                 self.tell_readers(&key.name, &key.readers, by);
             }

@@ -75,6 +75,9 @@ fn run(
             return Ok(Flow::Done);
         }
         (b"set-active-expire", 1) => call.state.is_active_expiry_off = !is_on(args.bytes()?),
+        (b"set-disable-deny-scripts", 1) => {
+            call.state.scripts.is_deny_off = is_on(args.bytes()?);
+        }
         (b"change-repl-id", 0) => call.state.info.replication_id = sockets::random_id(),
         (b"log", 1) => {
             let message = String::from_utf8_lossy(args.bytes()?);
@@ -164,7 +167,6 @@ const SWITCHES: &[&str] = &[
     "hashtable-can-abort-shrink",
     "pause-after-fork",
     "pause-cron",
-    "set-disable-deny-scripts",
     "set-skip-checksum-validation",
 ];
 

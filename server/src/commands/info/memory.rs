@@ -1,6 +1,6 @@
 //! The sections about memory, processor time and keys.
 //!
-//! `used_memory` is what the data of this server and its clients take, not what the
+//! `used_memory` is what this server with its data and its clients takes, not what the
 //! process does: a process may hold many servers.
 
 use super::text::Text;
@@ -9,12 +9,14 @@ use crate::process;
 use crate::state::Memory;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
+    let memory = call.state.memory();
     let Memory {
+        own,
         data,
         clients,
         peak,
-    } = call.state.memory();
-    let (used, rss) = (data + clients, process::resident_bytes());
+    } = memory;
+    let (used, rss) = (memory.used(), process::resident_bytes());
     text.memory("used_memory", used);
     if let Some(rss) = rss {
         text.memory("used_memory_rss", rss);
@@ -22,10 +24,10 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.memory("used_memory_peak", peak);
     let percent = 100.0 * ratio(used, peak);
     text.field("used_memory_peak_perc", format_args!("{percent:.2}%"));
-    text.field("used_memory_overhead", clients);
-    text.field("used_memory_startup", 0);
+    text.field("used_memory_overhead", own + clients);
+    text.field("used_memory_startup", own);
     text.field("used_memory_dataset", data);
-    let percent = 100.0 * ratio(data, used);
+    let percent = 100.0 * ratio(data, data + clients);
     text.field("used_memory_dataset_perc", format_args!("{percent:.2}%"));
     let resident = rss.unwrap_or(used).max(used);
     text.field("allocator_allocated", used);
@@ -40,7 +42,7 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     text.memory("maxmemory", settings.maxmemory_bytes);
     text.field("maxmemory_policy", "noeviction");
     write_ratios(used, rss, text);
-    // The limit is compared with the data alone.
+    // The limit is compared with the rest.
     text.field("mem_not_counted_for_evict", clients);
     text.fields(
         &[

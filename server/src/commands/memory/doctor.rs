@@ -54,18 +54,19 @@ fn run(
 /// What is worth a thought, each with what to do.
 fn findings(memory: Memory, maxmemory: u64, client_count: u64) -> Vec<String> {
     let Memory {
+        own,
         data,
         clients,
         peak,
     } = memory;
-    let used = data + clients;
+    let (used, limited) = (memory.used(), own + data);
     let mut findings = Vec::new();
-    if maxmemory > 0 && data > maxmemory {
+    if maxmemory > 0 && limited > maxmemory {
         findings.push(format!(
             "Keys and values take more than the {maxmemory} bytes of maxmemory: commands that need memory \
              are refused. Delete or trim something, or raise maxmemory."
         ));
-    } else if maxmemory > 0 && data > maxmemory / 10 * 9 {
+    } else if maxmemory > 0 && limited > maxmemory / 10 * 9 {
         findings.push(format!(
             "Keys and values take nearly all of the {maxmemory} bytes of maxmemory. Soon commands that need \
              memory will be refused."
@@ -105,6 +106,7 @@ mod tests {
 
     fn count(data: u64, clients: u64, peak: u64, maxmemory: u64) -> usize {
         let memory = Memory {
+            own: 0,
             data,
             clients,
             peak,

@@ -110,11 +110,11 @@ impl Totals {
     }
 
     fn before_databases(&self) -> [Figure; 13] {
-        let all = self.memory.data + self.memory.clients;
+        let all = self.memory.used();
         [
             ("peak.allocated", Whole(self.memory.peak)),
             ("total.allocated", Whole(all)),
-            ("startup.allocated", Whole(0)),
+            ("startup.allocated", Whole(self.memory.own)),
             ("replication.backlog", Whole(0)),
             ("replicas.repl.buffer", Whole(0)),
             ("clients.slaves", Whole(0)),
@@ -129,19 +129,25 @@ impl Totals {
     }
 
     fn after_databases(&self) -> [Figure; 21] {
-        let all = self.memory.data + self.memory.clients;
+        let all = self.memory.used();
         let resident = process::resident_bytes().unwrap_or(all).max(all);
         let dataset = self.memory.data - self.overhead;
         let per_key = dataset.checked_div(self.keys).unwrap_or(0);
         [
             ("overhead.db.hashtable.lut", Whole(self.overhead)),
             ("overhead.db.hashtable.rehashing", Whole(0)),
-            ("overhead.total", Whole(self.overhead + self.memory.clients)),
+            (
+                "overhead.total",
+                Whole(self.memory.own + self.overhead + self.memory.clients),
+            ),
             ("db.dict.rehashing.count", Whole(0)),
             ("keys.count", Whole(self.keys)),
             ("keys.bytes-per-key", Whole(per_key)),
             ("dataset.bytes", Whole(dataset)),
-            ("dataset.percentage", Fraction(percentage(dataset, all))),
+            (
+                "dataset.percentage",
+                Fraction(percentage(dataset, all - self.memory.own)),
+            ),
             (
                 "peak.percentage",
                 Fraction(percentage(all, self.memory.peak)),
