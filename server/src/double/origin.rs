@@ -79,9 +79,9 @@ impl State {
             }
         }
         self.scripts.flush();
-        self.stats = Default::default();
+        *self.stats = Default::default();
         self.store.reset_stats();
-        self.logs = Default::default();
+        *self.logs = Default::default();
         self.latency = Default::default();
         self.timing = Default::default();
         self.is_active_expiry_off = false;
