@@ -72,7 +72,13 @@ pub use tailrace_storage::Millis;
 pub use tailrace_storage::UnixMillis;
 pub use testing::TestServer;
 
-/// The Rust code of the README is one of the documentation's tests.
+/// The Rust code of the documents is among the documentation's tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../TESTING.md")]
+    struct Testing;
+    #[doc = include_str!("../../CLUSTERS.md")]
+    struct Clusters;
+}
