@@ -41,8 +41,8 @@ pub(crate) enum Change {
 /// A client that asks for a change, and that stays connected whatever it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker {
-    pub(crate) engine: usize,
-    pub(crate) client: ClientId,
+    /// The number of the client.
+    pub(crate) number: u64,
     pub(crate) now_ms: u64,
 }
 
@@ -146,25 +146,33 @@ fn fail_over(view: &mut View, node: NodeIndex) -> Result<(), String> {
 }
 
 fn kill(stage: &Stage, topology: &Topology, node: NodeIndex, asker: Asker) -> Result<(), String> {
-    topology.change(|view| match view.is_down(node) {
-        true => Err(format!("{} is down already", name(node))),
-        false => {
-            view.take_down(node, asker.now_ms);
-            Ok(())
-        }
-    })?;
-    for (number, engine) in stage.engines().iter().enumerate() {
-        engine.with(|state, _| {
-            let clients = state.clients.iter().filter(|client| client.face == node);
-            let clients: Vec<ClientId> = clients.map(|client| client.id).collect();
-            for id in clients {
-                if (number, id) != (asker.engine, asker.client) {
-                    state.kill(id);
-                }
+    let engine = topology.engine_of(node);
+    let engine = engine.ok_or_else(|| is_elsewhere(node))?;
+    engine.with(|state, _| {
+        // No client hears of this before its connection ends.
+        topology.change(|view| match view.is_down(node) {
+            true => Err(format!("{} is down already", name(node))),
+            false => {
+                view.take_down(node, asker.now_ms);
+                Ok(())
             }
-        });
+        })?;
+        close(state, node, asker);
+        Ok::<_, String>(())
+    })?;
+    // A client may have been on its way to or from another engine.
+    for engine in stage.engines() {
+        engine.with(|state, _| close(state, node, asker));
     }
     Ok(())
+}
+
+/// Closes all connections to a node but the asker's.
+fn close(state: &mut State, node: NodeIndex, asker: Asker) {
+    let clients = state.clients.iter().filter(|client| client.face == node);
+    let others = clients.filter(|client| client.id.number != asker.number);
+    let others: Vec<ClientId> = others.map(|client| client.id).collect();
+    others.into_iter().for_each(|id| state.kill(id));
 }
 
 fn revive(view: &mut View, node: NodeIndex) -> Result<(), String> {
@@ -177,6 +185,9 @@ fn revive(view: &mut View, node: NodeIndex) -> Result<(), String> {
 }
 
 fn keep(view: &mut View, node: NodeIndex) -> Result<(), String> {
+    if view.node(node).engine.is_none() {
+        return Err(is_elsewhere(node));
+    }
     if view.outdated(node).is_some() {
         let name = name(node);
         return Err(format!(
@@ -223,7 +234,7 @@ fn takes_slots(view: &View, slot: u16, to: NodeIndex) -> Result<(), String> {
     let owner = view.owner_of(slot);
     for node in owner.into_iter().chain([to]) {
         if view.node(node).engine.is_none() {
-            return Err(format!("{} is in another process", name(node)));
+            return Err(is_elsewhere(node));
         }
     }
     match view.is_down(to) {
@@ -244,6 +255,10 @@ fn stays(view: &View, slot: u16) -> String {
         Some(owner) => format!("slot {slot} is with {} and not on its way", name(owner)),
         None => format!("slot {slot} is with no node"),
     }
+}
+
+fn is_elsewhere(node: NodeIndex) -> String {
+    format!("{} is in another process", name(node))
 }
 
 fn is_down(node: NodeIndex) -> String {

@@ -20,7 +20,6 @@ use tailrace_storage::SLOT_COUNT;
 use tailrace_storage::key_slot;
 
 use super::FLAGS;
-use super::double;
 use super::fail;
 use super::help;
 use super::syntax;
@@ -64,8 +63,7 @@ fn run(
         None => return Err(fail(NO_CLUSTER)),
     };
     let asker = Asker {
-        engine: double(call).engine,
-        client: call.id,
+        number: call.id.number,
         now_ms: call.now.unix().0,
     };
     Ok(nodes::beside(call, async move |stage: Arc<Stage>| {
