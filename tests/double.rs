@@ -4,6 +4,7 @@ use tailrace_tests::Caller;
 use tailrace_tests::Value;
 
 mod clock;
+mod cluster;
 mod crashes;
 mod faults;
 mod fixtures;

@@ -2,7 +2,7 @@
 
 import { Conditions, PATIENCE_MS } from "./conditions";
 import { report } from "./report";
-import { ReplyError, toRecord, type Reply } from "./resp";
+import { toRecord, type Reply } from "./resp";
 import { faultWords, queryWords, type CallQuery, type FaultOptions } from "./words";
 
 /** How the clock goes. Times are milliseconds since 1970. */
@@ -150,6 +150,48 @@ export class TestDouble extends Conditions {
     return toRecord(await this.td("CALLS", "UNSUPPORTED")) as Record<string, number>;
   }
 
+  // A cluster. Nodes go by their number, from 0, or their id; slots by their number or a key.
+
+  /** Gives a slot with its keys to a node, at once for everybody. */
+  async clusterMove(slot: number | string, node: number | string): Promise<void> {
+    await this.td("CLUSTER", "MOVE", slot, node);
+  }
+
+  /** Lets a slot be on its way to a node: clients meet ASK and TRYAGAIN. */
+  async clusterMigrate(slot: number | string, node: number | string): Promise<void> {
+    await this.td("CLUSTER", "MIGRATE", slot, node);
+  }
+
+  /** Lets a slot that is on its way arrive, with all its keys. */
+  async clusterMigrateEnd(slot: number | string): Promise<void> {
+    await this.td("CLUSTER", "MIGRATE", slot, "END");
+  }
+
+  /** Lets a slot that is on its way stay, with all its keys. */
+  async clusterMigrateCancel(slot: number | string): Promise<void> {
+    await this.td("CLUSTER", "MIGRATE", slot, "CANCEL");
+  }
+
+  /** Lets a replica take its primary's place; of a primary, its first replica does. */
+  async clusterFailover(node: number | string): Promise<void> {
+    await this.td("CLUSTER", "FAILOVER", node);
+  }
+
+  /** Takes a node down: others show it as failed, until `clusterRevive`. */
+  async clusterKill(node: number | string): Promise<void> {
+    await this.td("CLUSTER", "KILL", node);
+  }
+
+  /** Brings a node back, with its data. */
+  async clusterRevive(node: number | string): Promise<void> {
+    await this.td("CLUSTER", "REVIVE", node);
+  }
+
+  /** Lets a node go on with what it knows of the cluster, or learn what is the case. */
+  async clusterStale(node: number | string, isStale = true): Promise<void> {
+    await this.td("CLUSTER", "STALE", node, ...(isStale ? [] : ["OFF"]));
+  }
+
   // Servers beside this one.
 
   /**
@@ -174,12 +216,12 @@ export class TestDouble extends Conditions {
 
   /** Closes the connections of a client, by its name or number, and resolves with how many. */
   async killClient(client: string | number): Promise<number> {
-    return this.#kill("CLIENT", client);
+    return (await this.td("KILL", "CLIENT", client)) as number;
   }
 
   /** Closes the connections that read as a consumer. What it has pending stays so. */
   async killConsumer(stream: string, group: string, consumer: string): Promise<number> {
-    return this.#kill("CONSUMER", stream, group, consumer);
+    return (await this.td("KILL", "CONSUMER", stream, group, consumer)) as number;
   }
 
   /** Stops the whole server but for this: nothing is executed and nothing becomes due. */
@@ -237,16 +279,6 @@ export class TestDouble extends Conditions {
   /** What there is to know when a test has failed: the clock, who waits, what is pending, faults and the last calls. */
   async report(): Promise<string> {
     return report(this);
-  }
-
-  /** On whichever nodes it is; who is on none is an error. */
-  async #kill(...words: (string | number)[]): Promise<number> {
-    const replies = await this.askNodes(["TESTDOUBLE", "KILL", ...words]);
-    const killed = replies.filter((reply) => typeof reply === "number");
-    if (killed.length === 0 && replies[0] instanceof ReplyError) {
-      throw new ReplyError(replies[0].message);
-    }
-    return killed.reduce((sum, count) => sum + count, 0);
   }
 
   /** Where the nodes of a space listen. */

@@ -174,6 +174,27 @@ test("spaces know nothing of each other", async () => {
   await assert.rejects(one.call("PING"), /connection to Tailrace at .* has ended/);
 });
 
+test("slots and nodes of a cluster go where a test wants", async () => {
+  const td = await server.space({ nodes: 2 });
+  // The slot of `{b}` is with the first of the nodes.
+  await td.clusterMigrate("{b}", 1);
+  await assert.rejects(td.call("GET", "{b}"), /^ReplyError: ASK 3300 /);
+  await td.clusterMigrateCancel("{b}");
+  assert.equal(await td.call("GET", "{b}"), null);
+  await td.clusterMigrate("{b}", 1);
+  await td.clusterMigrateEnd("{b}");
+  await assert.rejects(td.clusterMove(3300, 1), /slot 3300 is already with node 1/);
+  await td.clusterMove(3300, 0);
+  await assert.rejects(td.clusterFailover(1), /no replica of it is up/);
+  await td.clusterStale(0);
+  await td.clusterStale(0, false);
+  await td.clusterKill(1);
+  await assert.rejects(td.call("GET", "{b}"), /CLUSTERDOWN/);
+  await td.clusterRevive(1);
+  assert.equal(await td.call("GET", "{b}"), null);
+  await td.free();
+});
+
 test("a cluster is held as one", async () => {
   const td = await server.space({ nodes: 3 });
   await td.freeze(MINUTE);

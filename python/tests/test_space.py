@@ -75,6 +75,31 @@ def test_a_cluster_is_held_as_one(tailrace: Space, td: TestDouble) -> None:
     assert td.now == 1_001_000
 
 
+@pytest.mark.tailrace(nodes=2)
+def test_slots_and_nodes_of_a_cluster_go_where_a_test_wants(tailrace: Space, td: TestDouble) -> None:
+    connection = tailrace.connect()
+    # The slot of `{b}` is with the first of the nodes.
+    td.cluster_migrate("{b}", 1)
+    with pytest.raises(ServerError, match="ASK 3300 "):
+        connection.execute("GET", "{b}")
+    td.cluster_migrate_cancel("{b}")
+    assert connection.execute("GET", "{b}") is None
+    td.cluster_migrate("{b}", 1)
+    td.cluster_migrate_end("{b}")
+    with pytest.raises(ServerError, match="slot 3300 is already with node 1"):
+        td.cluster_move(3300, 1)
+    td.cluster_move(3300, 0)
+    with pytest.raises(ServerError, match="no replica of it is up"):
+        td.cluster_failover(1)
+    td.cluster_stale(0)
+    td.cluster_stale(0, is_stale=False)
+    td.cluster_kill(1)
+    with pytest.raises(ServerError, match="CLUSTERDOWN"):
+        connection.execute("GET", "{b}")
+    td.cluster_revive(1)
+    assert connection.execute("GET", "{b}") is None
+
+
 def test_a_server_that_does_not_start_is_an_error() -> None:
     with pytest.raises(StartError, match="status 1"):
         Process(["--no-such-option", "1"])

@@ -23,6 +23,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
+use crate::cluster::Membership;
 use crate::cluster::NodeIndex;
 use crate::cluster::Topology;
 use crate::connection;
@@ -200,7 +201,9 @@ pub(crate) enum Refusal {
 
 /// Why a client is not to be served, if it is not.
 fn refusal(state: &State, face: NodeIndex, local: bool) -> Option<Refusal> {
-    if let Some(Phase::Down(_)) = state.outage(state.clock.mono()) {
+    let is_node_down = |cluster: &Membership| cluster.view().is_down(face);
+    let is_restarting = matches!(state.outage(state.clock.mono()), Some(Phase::Down(_)));
+    if is_restarting || state.cluster.as_deref().is_some_and(is_node_down) {
         return Some(Refusal::Silent);
     }
     let settings = state.config.settings();

@@ -14,12 +14,12 @@ use tailrace_server::config::ParentSettings;
 /// Where a test double listens, as one line of JSON.
 pub(crate) fn describe(server: &Cluster) -> String {
     let addrs = server.addrs();
-    let urls: Vec<String> = addrs.iter().map(url).collect();
+    let nodes: Vec<String> = server.node_addrs().iter().map(url).collect();
     let port = addrs.first().map(std::net::SocketAddr::port);
     json!({
-        "url": urls.first(),
+        "url": addrs.first().map(url),
         "port": port,
-        "nodes": urls,
+        "nodes": nodes,
         "unixsocket": server.unix_path(),
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),

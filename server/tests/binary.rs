@@ -249,6 +249,33 @@ fn a_test_double_says_in_json_where_it_listens() {
     assert_eq!(ask(&mut client, "TD CLOCK FREEZE 5"), ":5");
 }
 
+#[test]
+fn a_test_double_lists_each_node_once_by_its_number() {
+    let options = [
+        "--port",
+        "0",
+        "--testdouble",
+        "--nodes",
+        "2",
+        "--replicas",
+        "1",
+    ];
+    let server = Process::start(&options);
+    let ready: serde_json::Value = serde_json::from_str(&server.ready).unwrap();
+    let nodes: Vec<&str> = ready["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|url| url.as_str())
+        .collect();
+    assert_eq!(nodes.len(), 4);
+    let addr = nodes[3].strip_prefix("redis://").unwrap();
+    let mut replica = BufReader::new(TcpStream::connect(addr).unwrap());
+    assert_eq!(ask(&mut replica, "TD CLUSTER KILL 3"), "+OK");
+    let down = "-ERR node 3 is down; TD CLUSTER REVIVE 3 brings it back";
+    assert_eq!(ask(&mut replica, "PING"), down);
+}
+
 /// A client of a server whose first line is JSON.
 fn client_of_double(server: &Process) -> BufReader<TcpStream> {
     let ready: serde_json::Value = serde_json::from_str(&server.ready).unwrap();

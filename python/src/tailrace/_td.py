@@ -183,11 +183,11 @@ class TestDouble:
 
     def kill_client(self, client: str | int) -> int:
         """Closes the clients of this name, or the one of this number, at once. Gives how many."""
-        return self._kill("CLIENT", client)
+        return number(self.execute("KILL", "CLIENT", client))
 
     def kill_consumer(self, stream: str, group: str, consumer: str) -> int:
         """Closes the clients that read as this consumer last; what it has pending stays. Gives how many."""
-        return self._kill("CONSUMER", stream, group, consumer)
+        return number(self.execute("KILL", "CONSUMER", stream, group, consumer))
 
     def pause(self) -> None:
         """Stops the whole server, as a host does that hangs."""
@@ -196,6 +196,40 @@ class TestDouble:
     def resume(self) -> None:
         """Lets it go on. What had become due has happened when this returns."""
         self.execute("RESUME")
+
+    # A cluster. Nodes go by their number, from 0, or their id; slots by their number or a key.
+
+    def cluster_move(self, slot: Word, node: Word) -> None:
+        """Gives a slot with its keys to a node, at once for everybody."""
+        self.execute("CLUSTER", "MOVE", slot, node)
+
+    def cluster_migrate(self, slot: Word, node: Word) -> None:
+        """Lets a slot be on its way to a node: clients meet ASK and TRYAGAIN."""
+        self.execute("CLUSTER", "MIGRATE", slot, node)
+
+    def cluster_migrate_end(self, slot: Word) -> None:
+        """Lets a slot that is on its way arrive, with all its keys."""
+        self.execute("CLUSTER", "MIGRATE", slot, "END")
+
+    def cluster_migrate_cancel(self, slot: Word) -> None:
+        """Lets a slot that is on its way stay, with all its keys."""
+        self.execute("CLUSTER", "MIGRATE", slot, "CANCEL")
+
+    def cluster_failover(self, node: Word) -> None:
+        """Lets a replica take its primary's place; of a primary, its first replica does."""
+        self.execute("CLUSTER", "FAILOVER", node)
+
+    def cluster_kill(self, node: Word) -> None:
+        """Takes a node down: others show it as failed, until `cluster_revive`."""
+        self.execute("CLUSTER", "KILL", node)
+
+    def cluster_revive(self, node: Word) -> None:
+        """Brings a node back, with its data."""
+        self.execute("CLUSTER", "REVIVE", node)
+
+    def cluster_stale(self, node: Word, is_stale: bool = True) -> None:
+        """Lets a node go on with what it knows of the cluster, or learn what is the case."""
+        self.execute("CLUSTER", "STALE", node, *([] if is_stale else ["OFF"]))
 
     # Waiting for something, and insisting on it.
 
@@ -332,20 +366,6 @@ class TestDouble:
         else:
             return
         raise ConditionFailed(reason)
-
-    def _kill(self, *words: Word) -> int:
-        """On whichever node it is; who is on none is an error."""
-        killed, reasons = 0, []
-        for connection in self._nodes():
-            try:
-                killed += number(connection.execute("TD", "KILL", *words))
-            except ServerError as error:
-                reasons.append(error)
-            finally:
-                connection.close()
-        if not killed and reasons:
-            raise reasons[0]
-        return killed
 
     def _nodes(self) -> list[Connection]:
         return [Connection(host, port) for host, port in self._space.nodes]

@@ -85,20 +85,27 @@ impl State {
         Some(Endpoint::of(view.node(primary), client))
     }
 
-    /// Where the replicas are of the node that a client is connected to.
+    /// Whether the primary is down of the node that a client is connected to.
+    pub(crate) fn is_primary_down(&self, id: ClientId) -> bool {
+        let seat = self.seat_of(id);
+        seat.is_some_and(|(client, view)| view.is_down(view.primary_of(client.face)))
+    }
+
+    /// Where the replicas are of the node that a client is connected to, but for those that are down.
     pub(crate) fn replica_endpoints(&self, id: ClientId) -> Vec<Endpoint> {
         let Some((client, view)) = self.seat_of(id) else {
             return Vec::new();
         };
         let replicas = view.replicas_of(client.face);
         replicas
+            .filter(|replica| !view.is_down(*replica))
             .map(|replica| Endpoint::of(view.node(replica), client))
             .collect()
     }
 
     fn seat_of(&self, id: ClientId) -> Option<(&Client, &View)> {
         let (client, cluster) = (self.clients.get(id)?, self.cluster.as_ref()?);
-        Some((client, cluster.view()))
+        Some((client, cluster.view_for(client.face)))
     }
 }
 

@@ -69,6 +69,12 @@ impl Membership {
         &self.view
     }
 
+    /// The cluster as one of its nodes sees it, which a test may keep from learning more.
+    #[inline]
+    pub(crate) fn view_for(&self, node: NodeIndex) -> &Arc<View> {
+        self.view.outdated(node).unwrap_or(&self.view)
+    }
+
     /// What all nodes of this process share.
     pub(crate) fn topology(&self) -> &Topology {
         &self.topology
@@ -228,7 +234,8 @@ impl Membership {
     fn judge(&mut self) {
         let nodes = (0..self.view.nodes.len()).map(NodeIndex::new);
         let own = nodes.filter(|node| self.is_own(*node));
-        let is_whole = |node: &NodeIndex| self.view.is_whole(*node, self.must_be_covered);
+        let is_whole =
+            |node: &NodeIndex| self.view_for(*node).is_whole(*node, self.must_be_covered);
         self.whole = own.filter(is_whole).collect();
     }
 }

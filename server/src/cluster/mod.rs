@@ -7,6 +7,7 @@
 //! | file | |
 //! | --- | --- |
 //! | `view.rs`, `topology.rs` | What is known of the cluster, and how the engines share it |
+//! | `impaired.rs` | Nodes that a test takes down, or keeps from learning more |
 //! | `membership.rs` | An engine's part in it |
 //! | `route.rs` | May a command run here, and if not, where? |
 //! | `follow.rs` | What an engine does when the cluster has changed |
@@ -21,6 +22,7 @@ mod endpoint;
 mod face;
 mod file;
 mod follow;
+mod impaired;
 mod membership;
 mod moving;
 mod own_nodes;
@@ -41,6 +43,8 @@ pub use self::view::View;
 
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::membership::Membership;
+pub(crate) use self::moving::move_slot;
+pub(crate) use self::moving::return_slot;
 pub(crate) use self::slot_migrations::SlotMigration;
 pub(crate) use self::slot_migrations::SlotMigrations;
 pub(crate) use self::slot_stats::Counted;

@@ -58,7 +58,7 @@ async fn carry_out(topology: &Topology, migration: &SlotMigration) -> Result<(),
 /// # Panics
 ///
 /// If either node is in another process.
-pub(super) fn move_slot(
+pub(crate) fn move_slot(
     topology: &Topology,
     slot: u16,
     from: Option<NodeIndex>,
@@ -105,6 +105,27 @@ pub(super) fn move_slot(
             is_given
         },
     )
+}
+
+/// Takes what is in a slot back from a primary of this process to another, which serves the slot.
+///
+/// # Panics
+///
+/// If either node is in another process.
+pub(crate) fn return_slot(topology: &Topology, slot: u16, from: NodeIndex, to: NodeIndex) {
+    let view = topology.view();
+    let engines = [from, to].map(|node| {
+        let engine = view.node(node).engine;
+        engine.expect("the node is one of this process")
+    });
+    let [source, target] = engines;
+    if let (Some(from), Some(to)) = (topology.engine(source), topology.engine(target))
+        && source != target
+    {
+        with_both(&from, &to, source < target, |from, to| {
+            to.store.put_moved(from.store.take_slot(slot));
+        });
+    }
 }
 
 /// Locks two engines. Whoever takes two locks takes that of the lower number first. It also tells the others, which the

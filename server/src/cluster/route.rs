@@ -137,7 +137,8 @@ impl State {
         asked: &Asked<'_>,
         slot: u16,
     ) -> Result<(), ClusterError> {
-        let (view, face, flags) = (cluster.view(), client.face, asked.flags);
+        let (face, flags) = (client.face, asked.flags);
+        let view = cluster.view_for(face);
         let owner = view.owner(face, slot).ok_or(ClusterError::Unserved)?;
         let primary = view.primary_of(face);
         let is_primary = primary == face;
@@ -239,7 +240,8 @@ impl State {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };
-        let (view, face) = (cluster.view(), client.face);
+        let face = client.face;
+        let view = cluster.view_for(face);
         if !cluster.is_whole(face) {
             return Err(ClusterError::Down);
         }
@@ -260,13 +262,13 @@ impl State {
     pub(crate) fn is_on_replica(&self, id: ClientId) -> bool {
         let face = |client: &Client| client.face;
         match (&self.cluster, self.clients.get(id).map(face)) {
-            (Some(cluster), Some(face)) => cluster.view().node(face).replica_of.is_some(),
+            (Some(cluster), Some(face)) => cluster.view_for(face).node(face).replica_of.is_some(),
             _ => false,
         }
     }
 
     /// Host and port of a node, for an error that sends a client there.
-    fn place_of(&self, client: &Client, node: NodeIndex) -> String {
+    pub(crate) fn place_of(&self, client: &Client, node: NodeIndex) -> String {
         let Some(cluster) = &self.cluster else {
             return String::new();
         };

@@ -169,6 +169,18 @@ impl Cluster {
         in_order
     }
 
+    /// An address of each node of this process, in the order of their numbers; all addresses of a server without a cluster.
+    pub fn node_addrs(&self) -> Vec<SocketAddr> {
+        let addrs = self.addrs();
+        let Some(view) = self.view() else {
+            return addrs;
+        };
+        let own = view.nodes.iter().filter(|node| node.engine.is_some());
+        let of_node = |port: u16| addrs.iter().find(|addr| addr.port() == port).copied();
+        own.filter_map(|node| of_node(node.address.listened_on))
+            .collect()
+    }
+
     /// The path of its Unix socket, if it has one.
     pub fn unix_path(&self) -> Option<&str> {
         self.servers.first().and_then(Server::unix_path)

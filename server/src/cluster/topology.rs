@@ -19,6 +19,8 @@ use crate::engine::Engine;
 /// Its locks are the last to be taken and held for a moment only, so they may be taken under an engine's.
 pub struct Topology {
     view: Mutex<Arc<View>>,
+    /// The view as it was at the start.
+    first: Arc<View>,
     /// Counts the changes of the view, so that an engine sees without a lock that there was one.
     version: AtomicU64,
     posts: Vec<Post>,
@@ -51,8 +53,10 @@ impl Topology {
     pub fn new(view: View, engines: usize) -> Arc<Self> {
         let mut posts = Vec::new();
         posts.resize_with(engines, Post::default);
+        let view = Arc::new(view);
         Arc::new(Self {
-            view: Mutex::new(Arc::new(view)),
+            first: Arc::clone(&view),
+            view: Mutex::new(view),
             version: AtomicU64::new(1),
             posts,
             client_numbers: Arc::default(),
@@ -63,6 +67,11 @@ impl Topology {
     /// The view as it is.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.lock())
+    }
+
+    /// The view as it was at the start.
+    pub(crate) fn first(&self) -> &Arc<View> {
+        &self.first
     }
 
     /// Which change of the view was the last.

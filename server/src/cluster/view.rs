@@ -4,6 +4,7 @@
 //! changes it makes a new one, and whoever looks at it keeps the one that it began with.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tailrace_storage::SLOT_COUNT;
 
@@ -90,6 +91,10 @@ pub struct View {
     pub epoch: u64,
     /// Invariant: each is [`NOBODY`] or a primary.
     owners: Box<[NodeIndex]>,
+    /// Nodes that a test took down, with the time of that in milliseconds since 1970.
+    pub(super) down: BTreeMap<NodeIndex, u64>,
+    /// What nodes know that a test keeps from learning more.
+    pub(super) outdated: BTreeMap<NodeIndex, Arc<Self>>,
 }
 
 impl View {
@@ -99,6 +104,8 @@ impl View {
             epoch: nodes.iter().map(|node| node.epoch).max().unwrap_or(0),
             nodes,
             owners: vec![NOBODY; usize::from(SLOT_COUNT)].into_boxed_slice(),
+            down: BTreeMap::new(),
+            outdated: BTreeMap::new(),
         }
     }
 
@@ -190,13 +197,15 @@ impl View {
     }
 
     /// Whether a node takes the cluster for whole: all slots are served, or that does not matter, and there is
-    /// a primary that serves any.
+    /// a primary that serves any; and most of those are up.
     pub fn is_whole(&self, by: NodeIndex, must_be_covered: bool) -> bool {
-        let is_served = |slot: u16| self.owner(by, slot).is_some();
-        match must_be_covered {
+        let owner = |slot: u16| self.owner(by, slot);
+        let is_served = |slot: u16| owner(slot).is_some_and(|owner| !self.is_down(owner));
+        let is_covered = match must_be_covered {
             true => (0..SLOT_COUNT).all(is_served),
             false => (0..SLOT_COUNT).any(is_served),
-        }
+        };
+        is_covered && (self.down.is_empty() || self.has_majority(by))
     }
 
     /// The epoch that a node shows, which is that of its primary.

@@ -146,8 +146,12 @@ fn last_of_owner(call: &Call<'_>, slot: u16) -> u16 {
     let Some(cluster) = &call.state.cluster else {
         return slot;
     };
-    let owner = cluster.view().owner_of(slot);
-    let same = |next: &u16| cluster.view().owner_of(*next) == owner;
+    let view = match call.state.face_of(call.id) {
+        Some(face) => cluster.view_for(face),
+        None => cluster.view(),
+    };
+    let owner = view.owner_of(slot);
+    let same = |next: &u16| view.owner_of(*next) == owner;
     (slot..SLOT_COUNT).take_while(same).last().unwrap_or(slot)
 }
 

@@ -37,7 +37,8 @@ fn run(
         reply.bulk(b"slave");
         reply.bulk(primary.ip.as_bytes());
         reply.unsigned(primary.port.into());
-        reply.bulk(b"connected");
+        let is_down = call.state.is_primary_down(call.id);
+        reply.bulk(if is_down { b"connect" } else { b"connected" });
         reply.integer(1);
         return Ok(Flow::Done);
     }

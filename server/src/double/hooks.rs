@@ -79,7 +79,8 @@ fn execute(
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, request_bytes, now, out);
     }
-    if let Some(error) = state.refused_by_outage(id, spec, request, now) {
+    let refused = state.refused_by_outage(id, spec, request, now);
+    if let Some(error) = refused.or_else(|| state.refused_by_death(id)) {
         return refuse(state, id, spec, request, now, &error, out);
     }
     if state.is_paused() {
@@ -264,6 +265,10 @@ fn end_or_say(
     action: &Action,
     out: &mut Vec<u8>,
 ) {
+    let node_place = match action {
+        Action::Redirect(_, node) => state.place_of_named(id, node),
+        _ => None,
+    };
     let client = state.clients.at(id);
     match action {
         Action::Reply(bytes) => out.extend_from_slice(bytes),
@@ -272,7 +277,7 @@ fn end_or_say(
             let keys = spec.keys_of(request).unwrap_or_default();
             let key = keys.first().and_then(|key| request.get(key.position));
             let slot = key.map_or(0, key_slot);
-            let node = String::from_utf8_lossy(node);
+            let node = node_place.unwrap_or_else(|| String::from_utf8_lossy(node).into_owned());
             ReplyWriter::new(out, client.version).error(format!("{word} {slot} {node}"));
         }
         Action::Reset => {

@@ -10,6 +10,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod clock;
+pub(crate) mod cluster;
 pub(crate) mod commands;
 pub(crate) mod condition;
 pub(crate) mod driver;

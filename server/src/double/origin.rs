@@ -55,6 +55,7 @@ impl State {
         double.outage = None;
         let clock = origin.config.settings().clock;
         double.stage.begin_clock(clock);
+        self.begin_cluster();
         self.replace_data(data);
         self.forget_run();
     }

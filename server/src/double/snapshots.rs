@@ -1,6 +1,7 @@
 //! Snapshots: all data and the clock as they were, under names that a test gives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tailrace_storage::Contents;
 use tailrace_storage::Snapshot;
@@ -9,6 +10,8 @@ use tailrace_storage::Store;
 use super::Double;
 use super::clock::Pace;
 use super::clock::Standing;
+use crate::cluster::Membership;
+use crate::cluster::View;
 use crate::commands::flush::Free;
 use crate::state::State;
 
@@ -20,6 +23,8 @@ pub(crate) type Snapshots = BTreeMap<Vec<u8>, Saved>;
 pub(crate) struct Saved {
     pub(crate) data: Snapshot,
     pub(crate) clock: ClockState,
+    /// Who had which slot and role in the cluster, if there is one.
+    view: Option<Arc<View>>,
 }
 
 /// How the clock goes, and what it shows.
@@ -78,10 +83,11 @@ impl Double {
     }
 
     /// Copies all data, which is in `store`, and the clock.
-    pub(crate) fn save(&self, store: &Store) -> Saved {
+    pub(crate) fn save(&self, store: &Store, cluster: Option<&Membership>) -> Saved {
         Saved {
             data: store.snapshot(),
             clock: self.clock_state(),
+            view: cluster.map(|cluster| cluster.topology().view()),
         }
     }
 }
@@ -90,7 +96,7 @@ impl State {
     /// Keeps how everything is under a name.
     pub(crate) fn save_snapshot(&mut self, name: &[u8]) {
         if let Some(double) = &mut self.double {
-            let saved = double.save(&self.store);
+            let saved = double.save(&self.store, self.cluster.as_deref());
             double.snapshots.insert(name.to_vec(), saved);
         }
     }
@@ -119,6 +125,9 @@ impl State {
             stage.clock.go_back_to(saved.clock.standing);
             stage.jobs.lock().auto = saved.clock.auto;
             stage.bell.notify_one();
+        }
+        if let Some(view) = &saved.view {
+            self.go_back_in_cluster(view);
         }
         self.replace_data(saved.data);
     }

@@ -68,6 +68,8 @@ pub enum ClusterError {
     ResetWithKeys,
     /// `FAILOVER` of a primary.
     FailoverOfPrimary,
+    /// `FAILOVER` of a replica whose primary is down.
+    PrimaryDown,
     /// `FORGET` of oneself.
     ForgetMyself,
     /// `FORGET` of one's primary.
@@ -257,6 +259,7 @@ impl ClusterError {
     fn text_on_nodes(&self) -> &'static str {
         match self {
             Self::FailoverOfPrimary => "ERR You should send CLUSTER FAILOVER to a replica",
+            Self::PrimaryDown => "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE",
             Self::ForgetMyself => "ERR I tried hard but I can't forget myself...",
             Self::ForgetPrimary => "ERR Can't forget my master!",
             Self::ReplicateMyself => "ERR Can't replicate myself",

@@ -42,9 +42,13 @@ pub(in crate::commands) fn text(call: &Call<'_>) -> Result<String, CommandError>
     let cluster = call.state.cluster.as_ref();
     let is_whole = cluster.is_some_and(|cluster| cluster.is_whole(seat.face));
     let known = seat.known_to(seat.face);
-    let slots: Vec<usize> = known.map(|(index, _)| seat.slots_of(index)).collect();
-    let assigned: usize = slots.iter().sum();
-    let size = slots.iter().filter(|slots| **slots > 0).count();
+    let nodes: Vec<(usize, bool)> = known
+        .map(|(index, _)| (seat.slots_of(index), seat.is_down(index)))
+        .collect();
+    let down = || nodes.iter().filter(|(_, is_down)| *is_down);
+    let assigned: usize = nodes.iter().map(|(slots, _)| slots).sum();
+    let failed: usize = down().map(|(slots, _)| slots).sum();
+    let size = nodes.iter().filter(|(slots, _)| *slots > 0).count();
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
         // A string takes everything.
@@ -52,18 +56,16 @@ pub(in crate::commands) fn text(call: &Call<'_>) -> Result<String, CommandError>
     };
     line("cluster_state", &if is_whole { "ok" } else { "fail" });
     line("cluster_slots_assigned", &assigned);
-    line("cluster_slots_ok", &assigned);
-    for nothing in [
-        "cluster_slots_pfail",
-        "cluster_slots_fail",
-        "cluster_nodes_pfail",
-        "cluster_nodes_fail",
-        "cluster_voting_nodes_pfail",
-        "cluster_voting_nodes_fail",
-    ] {
-        line(nothing, &0);
-    }
-    line("cluster_known_nodes", &slots.len());
+    line("cluster_slots_ok", &(assigned - failed));
+    // Nobody suspects a node: that it is down is known to all at once.
+    line("cluster_slots_pfail", &0);
+    line("cluster_slots_fail", &failed);
+    line("cluster_nodes_pfail", &0);
+    line("cluster_nodes_fail", &down().count());
+    line("cluster_voting_nodes_pfail", &0);
+    let voting = down().filter(|(slots, _)| *slots > 0).count();
+    line("cluster_voting_nodes_fail", &voting);
+    line("cluster_known_nodes", &nodes.len());
     line("cluster_size", &size);
     line("cluster_current_epoch", &seat.epoch);
     line("cluster_my_epoch", &seat.epoch_of(seat.face));

@@ -89,6 +89,7 @@ fn fail_over(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let seat = seat(call)?;
+    let is_forced = !args.is_empty();
     while !args.is_empty() {
         if !args.keyword("force") && !args.keyword("takeover") {
             return Err(CommandError::Syntax);
@@ -96,6 +97,9 @@ fn fail_over(
     }
     if !seat.is_replica() {
         return Err(ClusterError::FailoverOfPrimary.into());
+    }
+    if !is_forced && seat.is_down(seat.primary_of(seat.face)) {
+        return Err(ClusterError::PrimaryDown.into());
     }
     change(call, |view| view.promote(seat.face));
     reply.ok();

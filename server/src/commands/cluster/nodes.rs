@@ -197,16 +197,20 @@ fn line(call: &Call<'_>, seat: &Seat, index: NodeIndex) -> String {
     }
     line.push_str(if is_myself { " myself," } else { " " });
     let primary = node.replica_of.map(|primary| seat.node(primary));
-    line.push_str(if primary.is_some() {
-        "slave "
-    } else {
-        "master "
-    });
+    let role = if primary.is_some() { "slave" } else { "master" };
+    line.push_str(role);
+    let down_since = seat.down_since(index).filter(|_| !is_myself);
+    line.push_str(if down_since.is_some() { ",fail " } else { " " });
     line.push_str(primary.map_or("-", |primary| &primary.id));
-    // What is in this process was heard of just now.
+    // What is in this process was heard of just now, unless it is down.
     let heard_at = if is_myself { 0 } else { call.now.unix().0 };
+    let (asked_at, heard_at, link) = match down_since {
+        Some(since) => (since, since, "disconnected"),
+        None => (0, heard_at, "connected"),
+    };
+    let epoch = seat.epoch_of(index);
     // A string takes everything.
-    let _ = write!(line, " 0 {heard_at} {} connected", seat.epoch_of(index));
+    let _ = write!(line, " {asked_at} {heard_at} {epoch} {link}");
     for (first, last) in seat.ranges_of(index) {
         let _ = match first == last {
             true => write!(line, " {first}"),

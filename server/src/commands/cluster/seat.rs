@@ -23,9 +23,10 @@ impl Seat {
     pub(super) fn of(call: &Call<'_>) -> Result<Self, CommandError> {
         let cluster = call.state.cluster.as_ref().ok_or(ServerError::NoCluster)?;
         let client = call.state.clients.get(call.id);
+        let face = client.map_or_else(NodeIndex::default, |client| client.face);
         Ok(Self {
-            view: Arc::clone(cluster.view()),
-            face: client.map_or_else(NodeIndex::default, |client| client.face),
+            view: Arc::clone(cluster.view_for(face)),
+            face,
         })
     }
 

@@ -87,7 +87,8 @@ fn write_node(call: &Call<'_>, seat: &Seat, index: NodeIndex, reply: &mut ReplyW
     reply.bulk(b"replication-offset");
     reply.integer(seat.offset(index));
     reply.bulk(b"health");
-    reply.bulk(b"online");
+    let is_down = seat.is_down(index);
+    reply.bulk(if is_down { b"fail" } else { b"online" });
     if !zone.is_empty() {
         reply.bulk(b"availability-zone");
         reply.bulk(zone);

@@ -43,7 +43,8 @@ fn run(
     ranges.retain(|(first, ..)| seat.owner(seat.face, *first).is_some());
     reply.array(ranges.len());
     for (first, last, owner) in ranges {
-        let replicas: Vec<NodeIndex> = seat.replicas_of(owner).collect();
+        let replicas = seat.replicas_of(owner);
+        let replicas: Vec<NodeIndex> = replicas.filter(|node| !seat.is_down(*node)).collect();
         reply.array(3 + replicas.len());
         reply.unsigned(first.into());
         reply.unsigned(last.into());

@@ -6,7 +6,7 @@ use crate::cluster::Endpoint;
 
 pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
     match call.state.primary_endpoint(call.id) {
-        Some(primary) => write_primary(&primary, text),
+        Some(primary) => write_primary(&primary, call.state.is_primary_down(call.id), text),
         None => text.field("role", "master"),
     }
     let replicas = call.state.replica_endpoints(call.id);
@@ -34,11 +34,11 @@ pub(super) fn write(call: &mut Call<'_>, text: &mut Text) {
 }
 
 /// What a replica says of its primary.
-fn write_primary(primary: &Endpoint, text: &mut Text) {
+fn write_primary(primary: &Endpoint, is_down: bool, text: &mut Text) {
     text.field("role", "slave");
     text.field("master_host", &primary.ip);
     text.field("master_port", primary.port);
-    text.field("master_link_status", "up");
+    text.field("master_link_status", if is_down { "down" } else { "up" });
     text.fields(
         &["master_last_io_seconds_ago", "master_sync_in_progress"],
         0,

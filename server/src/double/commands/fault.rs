@@ -24,6 +24,7 @@ use crate::call::Flow;
 use crate::config::split_option;
 use crate::double::jobs::Outcome;
 use crate::double::nodes;
+use crate::double::rules::Action;
 use crate::double::rules::Rule;
 use crate::double::rules::Rules;
 use crate::error::CommandError;
@@ -64,12 +65,14 @@ fn run(
         }
         b"add" => {
             let rule = syntax::rule(args)?;
+            check_node(call, &rule)?;
             double(call).stage.rules.lock().add(rule);
             reply.ok();
         }
         b"load" => {
             let rules = load(args.bytes()?)?;
             args.end()?;
+            rules.iter().try_for_each(|rule| check_node(call, rule))?;
             reply.unsigned(rules.len() as u64);
             let mut all = double(call).stage.rules.lock();
             rules.into_iter().for_each(|rule| all.add(rule));
@@ -125,6 +128,21 @@ fn release(
     let released = call.state.release(name, count, call.now);
     reply.unsigned(released as u64);
     Ok(Flow::Done)
+}
+
+/// Refuses a fault that sends clients to a node that there is not.
+fn check_node(call: &Call<'_>, rule: &Rule) -> Result<(), CommandError> {
+    let Action::Redirect(word, node) = &rule.action else {
+        return Ok(());
+    };
+    let is_address = node.contains(&b':');
+    if is_address || call.state.place_of_named(call.id, node).is_some() {
+        return Ok(());
+    }
+    let node = String::from_utf8_lossy(node);
+    Err(fail(format!(
+        "there is no node '{node}'; {word} takes the number or id of a node of this cluster, or host:port"
+    )))
 }
 
 /// Reads several faults, one in each line; lines that are empty or begin with `#` say nothing.
@@ -216,7 +234,7 @@ pub(super) const HELP: &[&str] = &[
     "    Nodes of a cluster count from 0, in the order of the first line that the server said.",
     "    Once, or so often, something happens to commands that match:",
     "    ERROR <text>, LOADING, READONLY, OOM, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, BUSY, NOGROUP: an error.",
-    "    REPLY <resp>, NIL, MOVED <node>, ASK <node>: another reply.",
+    "    REPLY <resp>, NIL, MOVED <node>|<host:port>, ASK <node>|<host:port>: another reply.",
     "    CLOSE, RST: the connection ends, or breaks. CUT <n>: it ends behind n bytes of the reply.",
     "    DELAY <ms>, HOLD, STALL, DRIP <bytes> <ms>: it takes its time, until RELEASE, for ever, or bit by bit.",
     "    PUSH DROP: what is pushed to a client is lost. CMD is message, pmessage, smessage or invalidate then,",

@@ -5,6 +5,7 @@ use tailrace_protocol::ReplyWriter;
 use super::FLAGS;
 use super::calls;
 use super::clock;
+use super::cluster;
 use super::fault;
 use super::fixture;
 use super::kill;
@@ -40,6 +41,7 @@ fn run(_: &mut Call<'_>, _: Args<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flo
             clock::HELP,
             fault::HELP,
             kill::HELP,
+            cluster::HELP,
             pause::HELP,
             wait::HELP,
             ledger::HELP,

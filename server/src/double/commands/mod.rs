@@ -7,6 +7,7 @@
 
 mod calls;
 mod clock;
+mod cluster;
 pub(crate) mod fault;
 mod fixture;
 mod help;
@@ -46,6 +47,7 @@ pub(crate) static TESTDOUBLE: Spec = Spec {
             &wait::ASSERT,
             &calls::SPEC,
             &clock::SPEC,
+            &cluster::SPEC,
             &state::DIFF,
             &fault::SPEC,
             &fixture::SPEC,
