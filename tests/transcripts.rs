@@ -29,7 +29,7 @@ fn the_reference_says_what_the_transcripts_say() {
         Some(Box::new(match kind {
             Kind::Alone => Reference::start(&binary).unwrap(),
             Kind::Cluster => Reference::start_in_cluster(&binary).unwrap(),
-            Kind::Double => return None,
+            Kind::Double | Kind::DoubleInCluster => return None,
         }))
     };
     play_all(&start, PLAYERS, is_updating());
@@ -42,7 +42,8 @@ fn tailrace_says_what_the_transcripts_say() {
         Some(Box::new(match kind {
             Kind::Alone => Embedded::start().unwrap(),
             Kind::Cluster => Embedded::start_in_cluster().unwrap(),
-            Kind::Double => Embedded::start_double().unwrap(),
+            Kind::Double => Embedded::start_double(false).unwrap(),
+            Kind::DoubleInCluster => Embedded::start_double(true).unwrap(),
         }))
     };
     play_all(
@@ -143,17 +144,18 @@ enum Kind {
     Cluster,
     /// A test double, which the reference is not.
     Double,
+    /// A test double that is a cluster of one node.
+    DoubleInCluster,
 }
 
 impl Kind {
     fn of(transcript: &str) -> Self {
         let says = |directive| transcript.lines().any(|line| line == directive);
-        if says("@testdouble") {
-            Self::Double
-        } else if says("@cluster") {
-            Self::Cluster
-        } else {
-            Self::Alone
+        match (says("@testdouble"), says("@cluster")) {
+            (true, true) => Self::DoubleInCluster,
+            (true, false) => Self::Double,
+            (false, true) => Self::Cluster,
+            (false, false) => Self::Alone,
         }
     }
 }

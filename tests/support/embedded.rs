@@ -47,14 +47,16 @@ impl Embedded {
         })
     }
 
-    /// Starts a test double, whose clock stands still.
+    /// Starts a test double, whose clock stands still, as a cluster of one node if that is asked for.
     ///
     /// # Errors
     ///
     /// If it cannot be started.
-    pub fn start_double() -> Result<Self, Box<dyn Error>> {
+    pub fn start_double(in_cluster: bool) -> Result<Self, Box<dyn Error>> {
         let clock = EMBEDDED_CLOCK.0;
-        let builder = builder_with(&format!("testdouble yes\nseed 1\nclock frozen:{clock}"))?;
+        let cluster = if in_cluster { CLUSTER } else { "" };
+        let double = format!("testdouble yes\nseed 1\nclock frozen:{clock}\n{cluster}");
+        let builder = builder_with(&double)?;
         Ok(Self {
             server: blocking::Server::start(builder)?,
             time: Time::Double,

@@ -56,7 +56,7 @@
 //! | `@repeat a 1000 XADD s {n}-1 f v` | sends that a thousand times, n from 1, before it reads the first reply |
 //! | `@config name value` | CONFIG SET through a connection that the transcript does not see |
 //! | `@cluster` | the server is a cluster of one node that has all slots |
-//! | `@testdouble` | the server is a test double, whose clock stands still; the reference does not play along |
+//! | `@testdouble` | the server is a test double, whose clock stands still; the reference does not play along. Goes with `@cluster` |
 //! | `@tailrace-only reason` | from here to the end of the file only Tailrace plays along, and only with a manual clock |
 //!
 //! `UPDATE=1 cargo test -p tailrace-tests` writes down what was really said, by the reference if

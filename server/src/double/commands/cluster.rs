@@ -114,10 +114,10 @@ fn node(call: &Call<'_>, args: &mut Args<'_>) -> Result<NodeIndex, CommandError>
     let view = cluster.ok_or_else(|| fail(NO_CLUSTER))?.view();
     cluster::find(view, text).ok_or_else(|| {
         let text = String::from_utf8_lossy(text);
-        let last = view.nodes.len() - 1;
-        fail(format!(
-            "there is no node '{text}'; nodes are 0 to {last}, or have an id"
-        ))
+        fail(match view.nodes.len() - 1 {
+            0 => format!("there is no node '{text}'; the only one is 0"),
+            last => format!("there is no node '{text}'; nodes are 0 to {last}, or have an id"),
+        })
     })
 }
 
