@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -34,6 +36,15 @@ def take_over(client: redis.Redis, name: str) -> None:
         client.xack("jobs", "workers", entry)
 
 
+def wait_in_vain(client: redis.Redis, name: str) -> int:
+    """Says how often no job came, until there is nothing to wait for."""
+    times = 0
+    with contextlib.suppress(redis.ResponseError):
+        while not client.xreadgroup("workers", name, {"jobs": ">"}, block=5_000):
+            times += 1
+    return times
+
+
 def test_a_job_is_waited_for(client: redis.Redis, td: TestDouble) -> None:
     worker = threading.Thread(target=work_once, args=(client, "alice"))
     worker.start()
@@ -55,6 +66,16 @@ def test_a_job_of_a_dead_worker_is_taken_over_after_a_minute(client: redis.Redis
     td.advance(1)
     take_over(client, "bob")
     td.assert_at_least_once("jobs", "workers")
+
+
+@pytest.mark.tailrace(clock="frozen:1764374400000")
+def test_workers_go_round_as_often_as_in_ten_minutes(client: redis.Redis, td: TestDouble) -> None:
+    with ThreadPoolExecutor() as workers:
+        rounds = [workers.submit(wait_in_vain, client, name) for name in ("alice", "bob", "carol")]
+        td.wait_blocked(3, group="workers")
+        td.run(600_000, settle=3)
+        client.delete("jobs")
+        assert [times.result() for times in rounds] == [120, 120, 120]
 
 
 def test_an_acknowledgement_whose_reply_is_lost_has_happened(client: redis.Redis, td: TestDouble) -> None:

@@ -74,28 +74,32 @@ async fn a_reply_is_cut_at_every_length() {
     }
 }
 
+/// However often it is tried, the peer is the one that comes first.
 #[tokio::test]
 async fn a_peer_comes_between_while_an_ack_is_held() {
     let server = start(FROZEN).await;
     let mut test = Caller::connect(&server);
     let mut worker = Caller::connect(&server);
-    said(&mut test, "XADD s 1-1 f v").await;
-    said(&mut test, "XGROUP CREATE s g 0").await;
-    said(&mut worker, "XREADGROUP GROUP g slow STREAMS s >").await;
-    said(&mut test, "TD FAULT ADD gate CMD XACK GROUP g BEFORE HOLD").await;
-    send(&worker, "XACK s g 1-1");
-    send(&worker, "PING");
-    settle().await;
-    worker.assert_silent().await;
-
     let mut peer = Caller::connect(&server);
-    assert_eq!(
-        said(&mut peer, "XAUTOCLAIM s g peer 0 0 JUSTID").await,
-        "[\"0-0\" [\"1-1\"] []]"
-    );
-    assert_eq!(said(&mut test, "TD RELEASE gate").await, "1");
-    assert_eq!(worker.reply().await.to_string(), "1");
-    assert_eq!(worker.reply().await.to_string(), "PONG");
+    said(&mut test, "XGROUP CREATE s g 0 MKSTREAM").await;
+    for round in 1..=1_000 {
+        let id = format!("{round}-1");
+        said(&mut test, &format!("XADD s {id} f v")).await;
+        said(&mut worker, "XREADGROUP GROUP g slow STREAMS s >").await;
+        said(&mut test, "TD FAULT ADD gate CMD XACK GROUP g BEFORE HOLD").await;
+        send(&worker, &format!("XACK s g {id}"));
+        send(&worker, "PING");
+        said(&mut test, "TD WAIT HELD gate 1 TIMEOUT 10000").await;
+        worker.assert_silent().await;
+
+        assert_eq!(
+            said(&mut peer, "XAUTOCLAIM s g peer 0 0 JUSTID").await,
+            format!("[\"0-0\" [\"{id}\"] []]")
+        );
+        assert_eq!(said(&mut test, "TD RELEASE gate").await, "1");
+        assert_eq!(worker.reply().await.to_string(), "1");
+        assert_eq!(worker.reply().await.to_string(), "PONG");
+    }
     assert_eq!(said(&mut test, "TD RELEASE gate").await, "0");
     assert_eq!(
         said(&mut test, "TD RELEASE other").await,
