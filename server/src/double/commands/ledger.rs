@@ -48,8 +48,8 @@ fn run(
     };
     match action.to_ascii_lowercase().as_slice() {
         b"help" if args.len() == 1 => help::write(reply, HELP),
-        b"on" if args.len() <= 2 => return begin(call, args, reply),
-        b"off" if args.len() <= 2 => return end(call, args, reply),
+        b"on" if args.len() <= 2 => return switch(call, args, reply, true),
+        b"off" if args.len() <= 2 => return switch(call, args, reply, false),
         b"worked" => note_worked(call, args, reply)?,
         _ if args.len() < 2 => {
             return Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP"));
@@ -59,31 +59,23 @@ fn run(
     Ok(Flow::Done)
 }
 
-fn begin(
+/// Begins to keep account, or ends it, of one stream or of all.
+fn switch(
     call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
+    is_on: bool,
 ) -> Result<Flow, CommandError> {
     args.bytes()?;
     let db = call.db;
     let stream = args.next().map(<[u8]>::to_vec);
-    Ok(nodes::everywhere(call, reply, move |state| match &stream {
-        None => state.store.start_ledger(),
-        Some(stream) => state.store.start_ledger_of(db, stream),
-    }))
-}
-
-fn end(
-    call: &mut Call<'_>,
-    mut args: Args<'_>,
-    reply: &mut ReplyWriter<'_>,
-) -> Result<Flow, CommandError> {
-    args.bytes()?;
-    let db = call.db;
-    let stream = args.next().map(<[u8]>::to_vec);
-    Ok(nodes::everywhere(call, reply, move |state| match &stream {
-        None => state.store.stop_ledger(),
-        Some(stream) => state.store.stop_ledger_of(db, stream),
+    Ok(nodes::everywhere(call, reply, move |state| {
+        match (is_on, &stream) {
+            (true, None) => state.store.start_ledger(),
+            (true, Some(stream)) => state.store.start_ledger_of(db, stream),
+            (false, None) => state.store.stop_ledger(),
+            (false, Some(stream)) => state.store.stop_ledger_of(db, stream),
+        }
     }))
 }
 
