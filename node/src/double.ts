@@ -261,9 +261,9 @@ export class TestDouble extends Conditions {
     await this.td("SNAPSHOT", "RESTORE", name);
   }
 
-  /** All data, or those of some keys, as lines for golden files; of a cluster those of each node in turn. */
+  /** All data, or those of some keys, as lines for golden files. */
   async state(...keys: string[]): Promise<string> {
-    return (await this.askNodes(["TESTDOUBLE", "STATE", ...keys])).map(String).join("");
+    return String(await this.td("STATE", ...keys));
   }
 
   /** The lines in which what was kept under a name differs from what is there now, or was kept under another. */

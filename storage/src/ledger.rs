@@ -71,6 +71,36 @@ impl Ledger {
         }
     }
 
+    /// One that knows what these know of the streams that are wanted; nothing if there is no ledger. A number tells them
+    /// apart.
+    pub(crate) fn gathered<'a>(
+        ledgers: impl Iterator<Item = (usize, &'a Self)>,
+        databases: usize,
+        is_wanted: impl Fn(usize, &[u8]) -> bool,
+    ) -> Option<Self> {
+        let mut gathered: Option<Self> = None;
+        for (number, theirs) in ledgers {
+            let own = gathered.get_or_insert_with(|| Self {
+                mark: theirs.mark,
+                ..Self::new(databases, theirs.is_for_all())
+            });
+            own.lives = own.lives.max(theirs.lives);
+            for (own, theirs) in own.streams.iter_mut().zip(&theirs.streams) {
+                let wanted = theirs.iter().filter(|(key, _)| is_wanted(number, key));
+                own.extend(wanted.map(|(key, stream)| (key.clone(), stream.clone())));
+            }
+            match (&mut own.scope, &theirs.scope) {
+                (Some(own), Some(theirs)) => {
+                    for (own, theirs) in own.iter_mut().zip(theirs) {
+                        own.extend(theirs.iter().cloned());
+                    }
+                }
+                _ => own.scope = None,
+            }
+        }
+        gathered
+    }
+
     /// Whether it notes what happens under this key.
     pub(crate) fn is_for(&self, db: usize, key: &[u8]) -> bool {
         self.scope

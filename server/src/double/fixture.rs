@@ -10,7 +10,6 @@ use tailrace_protocol::ReplyWriter;
 use tailrace_protocol::Request;
 use tailrace_protocol::Version;
 use tailrace_storage::Now;
-use tailrace_storage::key_slot;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -165,14 +164,9 @@ fn find(state: &State, request: Request<'_>) -> Result<&'static Spec, CommandErr
 
 /// Whether a command is for this node of a cluster: its first key is, or it has none.
 fn is_own(state: &State, spec: &'static Spec, request: Request<'_>) -> bool {
-    let Some(cluster) = &state.cluster else {
-        return true;
-    };
     let keys = spec.keys_of(request).unwrap_or_default();
     let key = keys.first().and_then(|key| request.get(key.position));
-    let owner = key.and_then(|key| cluster.view().owner_of(key_slot(key)));
-    let own = state.double.as_ref().map(|double| double.engine);
-    owner.is_none_or(|owner| cluster.view().node(owner).engine == own)
+    key.is_none_or(|key| state.is_own(key))
 }
 
 /// Whether all that a command does is done to keys of this server, or to the database of its caller.

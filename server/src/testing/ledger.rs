@@ -1,7 +1,6 @@
 //! What becomes of entries, which the server notes for a test.
 
 use super::TestServer;
-use crate::state::State;
 
 /// The ledger of deliveries: who got each entry of a group when, who acknowledged it, how it left.
 ///
@@ -13,18 +12,15 @@ pub struct Ledger<'a>(pub(super) &'a TestServer);
 impl Ledger<'_> {
     /// Begins it, anew, for all streams.
     pub fn on(self) {
-        self.everywhere(|state| state.store.start_ledger());
+        self.0
+            .stage
+            .act_on_all(|state, _| state.store.start_ledger());
     }
 
     /// Ends it.
     pub fn off(self) {
-        self.everywhere(|state| state.store.stop_ledger());
-    }
-
-    fn everywhere(self, act: impl Fn(&mut State)) {
-        let engines = self.0.stage.engines();
-        engines
-            .iter()
-            .for_each(|engine| engine.with(|state, _| act(state)));
+        self.0
+            .stage
+            .act_on_all(|state, _| state.store.stop_ledger());
     }
 }

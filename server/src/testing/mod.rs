@@ -302,7 +302,7 @@ impl TestServer {
             has_no_port: self.addrs.is_empty(),
             ..Wish::default()
         };
-        let id = spaces.start(wish)?.id;
+        let id = spaces.start(&wish)?.id;
         let parts = spaces.parts(id).ok_or(StartError::Ending)?;
         let life = Life::Space {
             spaces: Arc::downgrade(&spaces),
