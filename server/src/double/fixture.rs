@@ -56,6 +56,18 @@ pub(crate) fn load(
     loaded
 }
 
+/// As [`load`], into database 0, for the program that this runs in.
+pub(crate) fn load_from_outside(
+    state: &mut State,
+    script: &[u8],
+    now: Now,
+) -> Result<u64, WrongLine> {
+    let id = listener::add_own_client(state, now);
+    let loaded = load(state, id, script, now);
+    state.remove_client(id);
+    loaded
+}
+
 /// Executes the fixture that the configuration names, before anybody is connected. Of the nodes of a cluster each
 /// executes what is about keys of its own slots.
 ///
@@ -190,6 +202,13 @@ fn shown(line: &[u8]) -> String {
     }
 }
 
+impl WrongLine {
+    /// What is wrong, for who loads it into a server that runs.
+    pub(crate) fn undone(&self) -> String {
+        format!("{self}; nothing was changed")
+    }
+}
+
 impl fmt::Display for WrongLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -203,3 +222,7 @@ impl fmt::Display for WrongLine {
 
 /// How many bytes of a line an error shows.
 const LINE_SHOWN: usize = 80;
+
+/// Why a cluster of several nodes loads none.
+pub(crate) const SEVERAL_NODES: &str = "a cluster of several nodes loads a fixture when it starts, by --fixture; later, send the \
+    commands through a client";

@@ -148,7 +148,7 @@ pub(crate) fn on_owner(
 }
 
 /// The engine that has a key by what the cluster has agreed on; none if there is no cluster, or nobody has it.
-fn owner_of(state: &State, key: &[u8]) -> Option<usize> {
+pub(crate) fn owner_of(state: &State, key: &[u8]) -> Option<usize> {
     let view = state.cluster.as_ref()?.topology().view();
     view.node(view.owner_of(key_slot(key))?).engine
 }

@@ -121,7 +121,8 @@ fn node(call: &Call<'_>, args: &mut Args<'_>) -> Result<NodeIndex, CommandError>
     })
 }
 
-const NO_CLUSTER: &str =
+/// Why nothing happens to what is no cluster.
+pub(crate) const NO_CLUSTER: &str =
     "this is no cluster; start one with --nodes 3, or a space with TD SPACE NEW NODES 3";
 
 pub(super) const HELP: &[&str] = &[

@@ -51,19 +51,16 @@ fn run(
             args.end()?;
             super::refuse_amid_script(call)?;
             if !double(call).stage.is_alone() {
-                return Err(fail(SEVERAL_NODES));
+                return Err(fail(fixture::SEVERAL_NODES));
             }
             let loaded = fixture::load(call.state, call.id, script, call.now);
-            let count = loaded.map_err(|wrong| fail(format!("{wrong}; nothing was changed")))?;
+            let count = loaded.map_err(|wrong| fail(wrong.undone()))?;
             reply.unsigned(count);
         }
         _ => return Err(syntax::unknown("FIXTURE", action, "TD FIXTURE HELP")),
     }
     Ok(Flow::Done)
 }
-
-const SEVERAL_NODES: &str = "a cluster of several nodes loads a fixture when it starts, by --fixture; later, send the \
-    commands through a client";
 
 pub(super) const HELP: &[&str] = &[
     "FIXTURE LOAD <lines>",

@@ -88,7 +88,8 @@ fn restart(
         *time = syntax::time(&mut args)?;
     }
     super::refuse_amid_script(call)?;
-    call.state.restart(call.id, fate, (down, loading), call.now);
+    let (asker, now) = (Some(call.id), call.now);
+    call.state.restart(asker, fate, (down, loading), now);
     reply.ok();
     Ok(Flow::Done)
 }
