@@ -133,6 +133,9 @@ fn what_a_cluster_had_is_gone_on_from() {
         second,
         &["TD CLUSTER MIGRATE {b} 1", "TD SNAPSHOT SAVE begun"],
     );
+    // Spaces are asked for at a node, with a snapshot and without.
+    let url = second.ask("TD SPACE NEW OWNED");
+    assert_eq!(nodes_of(&mut test, &url).len(), 1);
     for more in ["", " NODES 1", " NODES 2", " NODES 3"] {
         let url = second.ask(&format!("TD SPACE NEW FROM begun{more} OWNED"));
         let mut begun = nodes_of(&mut test, &url);

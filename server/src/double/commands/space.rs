@@ -24,7 +24,6 @@ use crate::call::Call;
 use crate::call::Flow;
 use crate::double::jobs::Outcome;
 use crate::double::nodes;
-use crate::double::snapshots::Saved;
 use crate::double::snapshots::check_known;
 use crate::double::spaces::Known;
 use crate::double::spaces::Owner;
@@ -84,25 +83,27 @@ fn start(
 ) -> Result<Flow, CommandError> {
     let stage = Arc::clone(&double(call).stage);
     let spaces = spaces(call)?;
-    let mut begin = move |from: Vec<Arc<Saved>>, reply: &mut ReplyWriter<'_>| {
-        wish.from = from;
-        let space = stage.within_runtime(|| spaces.start(&wish));
-        let space = space.map_err(|error| error.to_string())?;
-        // A space listens on one port at least.
-        reply.bulk(space.urls[0].as_bytes());
-        if wish.owner.is_some_and(|owner| has_left(&stage, owner)) {
-            spaces.free_soon(space.id);
-        }
-        Ok(())
-    };
     let Some(name) = from else {
-        begin(Vec::new(), reply).map_err(fail)?;
+        let space = stage.within_runtime(|| spaces.start(&wish));
+        say_where(&space.map_err(|error| fail(error.to_string()))?, reply);
         return Ok(Flow::Done);
     };
     let look = move |state: &State| state.snapshot(&name);
     nodes::tell_of_all(call, reply, look, move |nodes, reply| {
-        begin(nodes.into_iter().flatten().collect(), reply)
+        wish.from = nodes.into_iter().flatten().collect();
+        let space = stage.within_runtime(|| spaces.start(&wish));
+        let space = space.map_err(|error| error.to_string())?;
+        say_where(&space, reply);
+        if wish.owner.is_some_and(|owner| has_left(&stage, owner)) {
+            spaces.free_soon(space.id);
+        }
+        Ok(())
     })
+}
+
+fn say_where(space: &Known, reply: &mut ReplyWriter<'_>) {
+    // A space listens on one port at least.
+    reply.bulk(space.urls[0].as_bytes());
 }
 
 /// Whether a client left while all nodes were looked at. Where there is one only, nobody leaves meanwhile.
