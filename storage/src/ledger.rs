@@ -41,6 +41,14 @@ pub struct Ledger {
     since_look: usize,
 }
 
+/// What is known of a stream, on its way to the ledger of another store.
+#[derive(Debug)]
+pub(crate) struct CarriedLedger {
+    stream: StreamLedger,
+    /// How many lives of streams its ledger has counted.
+    lives: u64,
+}
+
 impl Default for Mark {
     fn default() -> Self {
         Self {
@@ -179,6 +187,20 @@ impl Ledger {
     /// A stream is about to come under another key, with all that is known of it.
     pub(crate) fn lift(&mut self, db: usize, key: &[u8]) {
         self.carried = self.streams[db].remove(key);
+    }
+
+    /// A stream leaves for another store, with all that is known of it.
+    pub(crate) fn give_away(&mut self, db: usize, key: &[u8]) -> Option<CarriedLedger> {
+        let stream = self.streams[db].remove(key)?;
+        let lives = self.lives;
+        Some(CarriedLedger { stream, lives })
+    }
+
+    /// A stream is about to come from another store, with all that is known of it.
+    pub(crate) fn take_in(&mut self, carried: CarriedLedger) {
+        // Its lives are none of those that are to come.
+        self.lives = self.lives.max(carried.lives);
+        self.carried = Some(carried.stream);
     }
 
     /// Something happened to a key as a whole.

@@ -123,12 +123,12 @@ fn what_a_cluster_had_is_gone_on_from() {
     ask_all(
         first,
         &[
-            "TD CLUSTER STALE 2",
-            "TD CLUSTER MOVE {a} 0",
-            "SET {a}s right",
+            "TD CLUSTER STALE 0",
+            "TD CLUSTER MOVE {b} 2",
+            "SET {b}s wrong",
         ],
     );
-    ask_all(third, &["SET {a}s wrong"]);
+    ask_all(third, &["SET {b}s right"]);
     ask_all(
         second,
         &["TD CLUSTER MIGRATE {b} 1", "TD SNAPSHOT SAVE begun"],
@@ -144,7 +144,7 @@ fn what_a_cluster_had_is_gone_on_from() {
         for part in [
             "{a} entry 1-1 f v",
             "{b} entry 1-1 f v",
-            "{a}s string right",
+            "{b}s string right",
         ] {
             assert!(state.contains(&format!("db0 {part}")), "{more}: {state}");
         }

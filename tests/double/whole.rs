@@ -123,3 +123,32 @@ async fn the_ledger_is_asked_where_the_stream_is() {
     let off = said(third, "TD LEDGER").await;
     assert_eq!(off, "[\"mode\" \"off\" \"streams\" [] \"records\" 0]");
 }
+
+/// What became of entries before their slot went elsewhere is known where they are now.
+#[tokio::test]
+async fn the_ledger_moves_with_its_stream() {
+    let (_cluster, mut callers) = cluster().await;
+    let [first, second, third] = &mut callers;
+    said(third, "XREADGROUP GROUP g dead STREAMS {a} >").await;
+    said(third, "XCLAIM {a} g alive 0 1-1").await;
+    said(third, "XACK {a} g 1-1").await;
+    let twice = said(first, "TD LEDGER {a} g 1-1").await;
+    assert!(twice.contains("claimed by alive"), "{twice}");
+    assert_eq!(said(first, "TD CLUSTER MOVE {a} 1").await, "OK");
+    assert_eq!(said(first, "TD LEDGER {a} g 1-1").await, twice);
+    let broken = said(third, "TD ASSERT EXACTLY-ONCE {a} g").await;
+    assert!(broken.contains("claimed by alive"), "{broken}");
+    assert_eq!(said(third, "TD ASSERT NO-LOSS {a} g").await, "OK");
+
+    // It goes on there, also when it is opened and brought back, and a new life is another.
+    said(second, "XADD {a} 2-1 f v").await;
+    said(second, "TD CLUSTER MIGRATE {a} 0").await;
+    said(second, "TD CLUSTER MIGRATE {a} CANCEL").await;
+    said(second, "DEL {a}").await;
+    said(second, "XADD {a} 1-1 f v").await;
+    said(second, "XGROUP CREATE {a} g 0").await;
+    let lives = said(first, "TD LEDGER {a} g 1-1").await;
+    assert_eq!(lives.matches("added by").count(), 2, "{lives}");
+    let lost = said(third, "TD ASSERT NO-LOSS {a} g").await;
+    assert!(lost.contains("1 of 3 entries: 2-1: "), "{lost}");
+}

@@ -146,8 +146,15 @@ async fn the_ledger_is_told_in_types() {
     client.ask("XREADGROUP GROUP g c STREAMS s >").await;
     client.ask("XADD t 1-1 f v").await;
     let sums = server.ledger().sums("s", "g").unwrap();
-    assert_eq!((sums.added, sums.delivered_once, sums.pending), (1, 1, 1));
-    let consumer = sums.consumers[&b"c"[..]];
+    assert_eq!(
+        (
+            sums.entries.added,
+            sums.entries.delivered_once,
+            sums.entries.pending
+        ),
+        (1, 1, 1)
+    );
+    let consumer = sums.consumer("c").unwrap();
     assert_eq!((consumer.deliveries, consumer.acknowledgements), (1, 0));
     assert_eq!(
         server.ledger().sums("t", "g"),
@@ -213,7 +220,7 @@ async fn a_cluster_does_what_a_test_wants() {
         server.cluster().move_slot(16_384, 0),
         Err(not("there is no slot 16384; the last is 16383"))
     );
-    assert_eq!(server.ledger().sums("{b}", "g").unwrap().added, 1);
+    assert_eq!(server.ledger().sums("{b}", "g").unwrap().entries.added, 1);
     assert!(server.state_of(&["{b}"]).contains("entry 1-1 f v"));
     server.snapshots().restore("begun").unwrap();
     assert_eq!(client.ask("XLEN {b}").await, "1");

@@ -1,9 +1,8 @@
 //! What becomes of entries, which the server notes for a test.
 
-use std::collections::BTreeMap;
-
-use tailrace_storage::GroupLedger;
+pub use tailrace_storage::ConsumerLedger;
 use tailrace_storage::StreamId;
+pub use tailrace_storage::Summary as LedgerSummary;
 
 use super::TestError;
 use super::TestServer;
@@ -20,46 +19,22 @@ use crate::state::State;
 #[derive(Clone, Copy)]
 pub struct Ledger<'a>(pub(super) &'a TestServer);
 
-/// What became of the entries of a group, in sums.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+/// What became of the entries of a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LedgerSums {
-    /// How many there were.
-    pub added: u64,
-    /// How many were delivered exactly once.
-    pub delivered_once: u64,
-    /// How many were delivered more often.
-    pub redelivered: u64,
-    /// How many were acknowledged, by somebody they were delivered to.
-    pub acknowledged: u64,
-    /// How many acknowledgements there were of what had not been delivered.
-    pub acknowledged_undelivered: u64,
-    /// How many a consumer had that were not acknowledged since.
-    pub unacknowledged: u64,
-    /// How many of those a consumer still has.
-    pub pending: u64,
-    /// How many were never delivered.
-    pub undelivered: u64,
-    /// How many of those left the stream.
-    pub lost: u64,
-    /// How often the one was delivered that was delivered most often.
-    pub most_deliveries: u64,
-    /// Of how many nothing else is known any more.
-    pub forgotten: u64,
-    /// What became of those that each consumer got.
-    pub consumers: BTreeMap<Vec<u8>, ConsumerSums>,
+    /// In sums.
+    pub entries: LedgerSummary,
+    /// Those that each consumer got.
+    pub consumers: Vec<ConsumerLedger>,
 }
 
-/// What became of the entries that a consumer got.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct ConsumerSums {
-    /// How many went to it, each as often as it did.
-    pub deliveries: u64,
-    /// How many acknowledgements count for it.
-    pub acknowledgements: u64,
-    /// How many it has pending.
-    pub pending: u64,
+impl LedgerSums {
+    /// What became of those that a consumer got, if it got any.
+    pub fn consumer(&self, name: &str) -> Option<&ConsumerLedger> {
+        let mut consumers = self.consumers.iter();
+        consumers.find(|consumer| *consumer.name == *name.as_bytes())
+    }
 }
 
 impl Ledger<'_> {
@@ -95,7 +70,10 @@ impl Ledger<'_> {
     pub fn sums(self, stream: &str, group: &str) -> Result<LedgerSums, TestError> {
         self.at(stream, group, |state, place| {
             let (_, group) = ledger::find(state, 0, place)?;
-            Ok(LedgerSums::of(group))
+            Ok(LedgerSums {
+                entries: group.summary(),
+                consumers: group.consumers().to_vec(),
+            })
         })
     }
 
@@ -145,35 +123,6 @@ impl Ledger<'_> {
         let engine = owner.unwrap_or(first);
         let told = engine.with(|state, _| ask(state, &place));
         told.map_err(TestError::Not)
-    }
-}
-
-impl LedgerSums {
-    fn of(group: &GroupLedger) -> Self {
-        let sums = group.summary();
-        let consumers = group.consumers();
-        let consumers = consumers.iter().map(|consumer| {
-            let sums = ConsumerSums {
-                deliveries: consumer.deliveries,
-                acknowledgements: consumer.acknowledgements,
-                pending: consumer.pending,
-            };
-            (consumer.name.to_vec(), sums)
-        });
-        Self {
-            added: sums.added,
-            delivered_once: sums.delivered_once,
-            redelivered: sums.redelivered,
-            acknowledged: sums.acknowledged,
-            acknowledged_undelivered: sums.acknowledged_undelivered,
-            unacknowledged: sums.unacknowledged,
-            pending: sums.pending,
-            undelivered: sums.undelivered,
-            lost: sums.lost,
-            most_deliveries: sums.most_deliveries,
-            forgotten: sums.forgotten,
-            consumers: consumers.collect(),
-        }
     }
 }
 
