@@ -78,6 +78,9 @@ test("data of a cluster are those of all its nodes", () =>
       const state = await td.state();
       assert.equal(state.match(/ entry 1-1 f v$/gm).length, 3, state);
       assert.equal(state.match(/^clock/gm).length, 1);
+      assert.equal(await td.load("SET {a}s 1\nSET {b}s 2"), 2);
+      await assert.rejects(td.load("SET {a}s 3\nLPUSH {b}s 4"), /line 2, .*nothing was changed/);
+      assert.match(await td.state("{a}s", "{b}s"), /^db0 \{a\}s string 1\ndb0 \{b\}s string 2\n$/);
       await td.save("begun");
       await nodes[2].call("XGROUP", "CREATE", "{a}", "g", 0);
       assert.match(await td.diff("begun"), /^\+ db0 \{a\} group g /m);

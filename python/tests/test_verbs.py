@@ -220,6 +220,9 @@ def test_spaces_begin_with_what_was_kept(tailrace_process: Process) -> None:
     tailrace_process.keep("orders", lambda space: space.connect().execute("SET", "{b}", "v"), nodes=3)
     with tailrace_process.space(snapshot="orders") as one:
         assert one.connect().execute("GET", "{b}") == b"v"
+    tailrace_process.keep("spread", "SET {a} 1\nSET {b} 2\nSET {c} 3", nodes=3)
+    with tailrace_process.space(snapshot="spread", nodes=2) as two:
+        assert two.td.state().count(" string ") == 3
     with pytest.raises(TailraceError, match="no snapshot 'jobs' is kept; there are: .*orders"):
         tailrace_process.space(snapshot="jobs")
     with pytest.raises(ServerError, match="NOPE"):

@@ -152,3 +152,43 @@ async fn the_ledger_moves_with_its_stream() {
     let lost = said(third, "TD ASSERT NO-LOSS {a} g").await;
     assert!(lost.contains("1 of 3 entries: 2-1: "), "{lost}");
 }
+
+/// Each node executes what is about its keys, and none anything if a line is wrong for any of them.
+#[tokio::test]
+async fn a_fixture_is_for_all_nodes_or_for_none() {
+    let cluster = start_cluster(&format!("{FROZEN}\nnodes 3")).await;
+    let [mut first, mut second, mut third] =
+        [0, 1, 2].map(|place| Caller::connect_to(&cluster, NodeIndex::new(place)));
+    let lines = "SELECT 0\nSET {a} 1\n# no command\nSET {b} 2\nXADD {b}s * f v\nSET {c} 3";
+    let loaded = second.call(&["TD", "FIXTURE", "LOAD", lines]).await;
+    assert_eq!(loaded.to_string(), "5");
+    assert_eq!(said(&mut first, "GET {b}").await, "\"2\"");
+    assert_eq!(said(&mut second, "DBSIZE").await, "1");
+    assert_eq!(said(&mut third, "GET {a}").await, "\"1\"");
+    let before = text(&mut first, "TD STATE").await;
+    said(&mut third, "WATCH {a}").await;
+    for (lines, wrong) in [
+        (
+            "SET {b} 7\nSET {a} 7\nXLEN {a}\nLPUSH {b} v",
+            "line 3, XLEN {a}: WRONGTYPE",
+        ),
+        (
+            "SET {a} 7\nMSET {a} 1 {b} 2",
+            "line 2, MSET {a} 1 {b} 2: its keys are in several slots",
+        ),
+        ("SET {c} 7\nNOPE\nXLEN {a}", "line 2, NOPE: unknown command"),
+    ] {
+        let refused = first
+            .call(&["TD", "FIXTURE", "LOAD", lines])
+            .await
+            .to_string();
+        assert!(refused.contains(wrong), "{refused}");
+        assert!(refused.ends_with("; nothing was changed"), "{refused}");
+        assert_eq!(text(&mut first, "TD STATE").await, before);
+    }
+    // Nobody has heard of what was tried.
+    for line in ["MULTI", "PING"] {
+        said(&mut third, line).await;
+    }
+    assert_eq!(said(&mut third, "EXEC").await, "[PONG]");
+}

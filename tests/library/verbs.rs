@@ -238,7 +238,8 @@ async fn a_cluster_does_what_a_test_wants() {
         server.cluster().revive(1),
         Err(not("node 1 is up; down: none"))
     );
-    assert!(server.load("SET k v").is_err());
+    assert_eq!(server.load("SET {b}x v\nSET {a} v"), Ok(2));
+    assert!(server.state().contains("db0 {b}x string v"));
     server.restart(Restart::losing_data().of_node(0)).unwrap();
     assert_eq!(server.state_of(&["{b}"]), "");
     assert_eq!(

@@ -155,7 +155,7 @@ class Data(Caller):
         return text(self.execute("DIFF", one, other))
 
     def load(self, lines: str) -> int:
-        """Executes commands, one in each line, all or none. Gives how many. Not for a cluster of several nodes."""
+        """Executes commands, one in each line, all or none. Gives how many."""
         return number(self.execute("FIXTURE", "LOAD", lines))
 
     def reset(self) -> None:

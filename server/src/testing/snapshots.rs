@@ -176,21 +176,16 @@ impl TestServer {
         self.state_text(Keys::Of(0, &keys))
     }
 
-    /// Executes lines of commands that read or write keys, all or none. Gives how many.
+    /// Executes lines of commands that read or write keys, all or none. Gives how many. In a cluster each node executes
+    /// what is about keys of its slots.
     ///
     /// # Errors
     ///
-    /// Which line is wrong, and why. So are several nodes: a cluster takes its data from its clients, or from the file
-    /// that the directive `fixture` names.
+    /// Which line is wrong, and why.
     pub fn load(&self, lines: &str) -> Result<u64, TestError> {
         self.without_script()?;
-        if !self.stage.is_alone() {
-            return Err(TestError::Not(fixture::SEVERAL_NODES.to_owned()));
-        }
-        let loaded = self
-            .first()?
-            .with(|state, now| fixture::load_from_outside(state, lines.as_bytes(), now));
-        loaded.map_err(|wrong| TestError::Not(wrong.undone()))
+        self.first()?;
+        fixture::load_everywhere(&self.stage, 0, lines.as_bytes()).map_err(TestError::Not)
     }
 
     fn state_text(&self, keys: Keys<'_>) -> String {
