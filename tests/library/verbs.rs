@@ -270,6 +270,20 @@ async fn faults_and_calls_are_of_one_node_and_pushes_are_lost() {
     second.ask("LPUSH l v").await;
     assert_eq!(server.calls().unsupported()[&b"lpush"[..]], 1);
 
+    let moved = |node: &str| {
+        server
+            .fault("moved")
+            .before(Happens::Moved(node.to_owned()))
+    };
+    assert!(moved("1").is_ok());
+    assert!(second.ask("GET {c}").await.starts_with("!MOVED "));
+    assert_eq!(
+        moved("7").err(),
+        Some(not(
+            "there is no node '7'; MOVED takes the number or id of a node of this cluster, or host:port"
+        ))
+    );
+
     let lost = server
         .fault("lost")
         .command("message")

@@ -28,9 +28,9 @@ pub enum Happens {
     Reply(Vec<u8>),
     /// It is answered with a null.
     Nil,
-    /// It is answered that the slot is at another node, `host:port`.
+    /// It is answered that the slot is at another node: `host:port`, or the number of a node of the cluster.
     Moved(String),
-    /// It is answered that the key may be at another node, `host:port`.
+    /// It is answered that the key may be at another node, which is named likewise.
     Ask(String),
     /// The connection ends, without a reply.
     Close,
@@ -84,7 +84,8 @@ impl<'a> NewFault<'a> {
     ///
     /// # Errors
     ///
-    /// If something that was said makes no sense: there is no such category, or a reply that is not there yet is cut.
+    /// If something that was said makes no sense: there is no such category or node, or a reply that is not there yet is
+    /// cut.
     pub fn before(self, happens: Happens) -> Result<Fault<'a>, TestError> {
         self.put_in("BEFORE", happens.words())
     }
@@ -112,6 +113,8 @@ impl<'a> NewFault<'a> {
         self.words.push(stage.into());
         self.words.extend(happens);
         let rule = commands::read_rule(&self.words).map_err(TestError::Not)?;
+        self.server
+            .ask_first(|state| commands::fault::check_node(state, &rule))?;
         self.server.stage.rules.lock().add(rule);
         Ok(Fault {
             server: self.server,
