@@ -10,6 +10,7 @@ use std::sync::Weak;
 
 use parking_lot::Mutex;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -26,6 +27,7 @@ use crate::config::StartClock;
 use crate::config::system_message;
 use crate::engine::Engine;
 use crate::server::StartError;
+use crate::state::State;
 
 /// What the engines of one space share.
 pub(crate) struct Stage {
@@ -123,6 +125,19 @@ impl Stage {
         let cast = self.cast.get();
         let engines = cast.into_iter().flat_map(|cast| &cast.engines);
         engines.filter_map(Weak::upgrade).collect()
+    }
+
+    /// Looks at one engine after the other.
+    pub(crate) fn look_at_all<T>(&self, look: impl Fn(&State) -> T) -> Vec<T> {
+        let engines = self.engines();
+        engines.iter().map(|engine| engine.look(&look)).collect()
+    }
+
+    /// Acts on one engine after the other.
+    pub(crate) fn act_on_all(&self, act: impl Fn(&mut State, Now)) {
+        let engines = self.engines();
+        let each = engines.iter();
+        each.for_each(|engine| engine.with(|state, now| act(state, now)));
     }
 
     /// Whether there is one engine and no other.

@@ -65,6 +65,12 @@ impl TestClock<'_> {
         self.set(Some(clients), |clock| clock.freeze(None));
     }
 
+    /// Freezes it, and lets each command of a client move it by so much when it comes.
+    pub fn tick(self, by: Duration) {
+        self.freeze();
+        self.0.stage.jobs.lock().tick = millis(by);
+    }
+
     /// Turns the wall clock alone, as an operator or NTP would: backwards if negative.
     pub fn skew(self, ms: i64) {
         self.0.stage.clock.turn_wall(i128::from(ms) * 1_000);
@@ -99,7 +105,10 @@ impl TestClock<'_> {
     fn set(self, auto: Option<usize>, set: impl FnOnce(&crate::double::clock::TestClock)) {
         let stage = &self.0.stage;
         set(&stage.clock);
-        stage.jobs.lock().auto = auto;
+        let mut jobs = stage.jobs.lock();
+        jobs.auto = auto;
+        jobs.tick = Millis(0);
+        drop(jobs);
         stage.bell.notify_one();
     }
 
