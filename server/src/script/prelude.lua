@@ -8,7 +8,7 @@ local host = ...
 
 local assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type =
     assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type
-local raw_pcall, raw_xpcall = pcall, xpcall
+local raw_pcall, raw_xpcall = host.pcall, host.xpcall
 local raw_getmetatable, raw_setmetatable = getmetatable, setmetatable
 local raw_loadstring, raw_resume = loadstring, coroutine.resume
 local raw_collectgarbage = collectgarbage
@@ -260,9 +260,9 @@ local function handle(err)
     return placed(err, host.origin(2))
 end
 
--- The same for scripts, whose handlers are called through two more functions.
+-- The same for scripts, whose handlers are called through another function, which ended by that.
 function __server__err__handler(err)
-    return placed(err, host.origin(4))
+    return placed(err, host.origin(3))
 end
 
 __redis__err__handler = __server__err__handler

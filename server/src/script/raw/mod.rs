@@ -14,6 +14,7 @@
 //! [`Raw::run`] calls what may raise through `lua_pcall` only.
 
 mod command;
+mod protect;
 mod reply;
 #[cfg(test)]
 mod tests;
@@ -192,6 +193,11 @@ impl Raw {
 /// Makes `call` and `pcall` of the table `server`.
 pub(super) fn calls(lua: &Lua, shared: &Arc<Shared>) -> Result<(Function, Function)> {
     command::functions(lua, shared)
+}
+
+/// Makes `pcall` and `xpcall`.
+pub(super) fn protected_calls(lua: &Lua) -> Result<(Function, Function)> {
+    protect::functions(lua)
 }
 
 /// Sets `KEYS` and `ARGV`. Its upvalues are the table of the globals and the two names.

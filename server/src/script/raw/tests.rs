@@ -25,6 +25,9 @@ impl Host {
         let globals = lua.globals();
         globals.raw_set("call", call).unwrap();
         globals.raw_set("try", pcall).unwrap();
+        let (pcall, xpcall) = protected_calls(&lua).unwrap();
+        globals.raw_set("pcall", pcall).unwrap();
+        globals.raw_set("xpcall", xpcall).unwrap();
         let handle = lua.load("local err = ... return {raised = err}");
         let handle = handle.into_function().unwrap();
         let scripts = lua.create_table().unwrap();
@@ -107,6 +110,23 @@ fn a_script_gets_its_words_and_gives_one_value() {
         assert!(found.starts_with(result), "{code}: {found}");
     }
     assert_eq!(host.raw.depth(), 0);
+}
+
+#[test]
+fn a_protected_call_returns_as_much_as_a_function_does() {
+    let host = Host::new();
+    let many = "local t = {} for i = 1, 500 do t[i] = i end return select('#', ";
+    for (code, result) in [
+        ("pcall(unpack, t))", "501"),
+        ("pcall(error, t))", "2"),
+        ("xpcall(function() return unpack(t) end, error))", "501"),
+        ("xpcall(error, function() return unpack(t) end))", "2"),
+    ] {
+        host.keep(&format!("{many}{code}"));
+        assert_eq!(host.run(&[], &[]), result, "{code}");
+    }
+    host.keep("local n = 0 local function f() n = n + 1 return pcall(f) end f() return n");
+    assert_eq!(host.run(&[], &[]), "199");
 }
 
 #[test]
