@@ -21,6 +21,7 @@ use super::loan;
 use super::loan::Loan;
 use super::numbers;
 use super::raised::ErrorReply;
+use super::raw;
 use super::rules::Rules;
 use super::values::counted;
 use crate::call::Call;
@@ -86,23 +87,15 @@ impl Turn {
     }
 }
 
-/// The time in which a script runs: the state is where its calls find it, and back where it was once
-/// this is dropped, even if there was a fault.
+/// The time in which a script runs. Once this is dropped, even if there was a fault, the state is as it was.
 pub(super) struct Stage<'a> {
     state: &'a mut State,
     calls: &'a Mutex<Calls>,
     loan: Arc<Loan>,
-    /// What others find in place of the state that is never looked at, kept from run to run.
-    stand_in: &'a mut Option<Box<State>>,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn enter(
-        call: &'a mut Call<'_>,
-        rules: Rules,
-        calls: &'a Mutex<Calls>,
-        stand_in: &'a mut Option<Box<State>>,
-    ) -> Self {
+    pub(super) fn enter(call: &'a mut Call<'_>, rules: Rules, calls: &'a Mutex<Calls>) -> Self {
         let loan = call.state.scripts.loan();
         calls.lock().run = Some(Run {
             loan: Arc::clone(&loan),
@@ -113,22 +106,21 @@ impl<'a> Stage<'a> {
             rules,
             has_written: false,
         });
-        let state = &mut *call.state;
-        let other = stand_in.take();
-        let other = other.unwrap_or_else(|| Box::new(State::empty_like(state)));
-        loan.take(state, other);
         Self {
-            state,
+            state: &mut *call.state,
             calls,
             loan,
-            stand_in,
         }
+    }
+
+    /// Runs the script, whose calls find the state.
+    pub(super) fn play<T>(&mut self, script: impl FnOnce() -> T) -> T {
+        raw::lend(self.state, &self.loan, script)
     }
 }
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        *self.stand_in = self.loan.give_back(self.state);
         let mut calls = self.calls.lock();
         if let Some(mut run) = calls.run.take()
             && run.is_lent

@@ -27,7 +27,6 @@ use super::values::Fields;
 use crate::server_info::REDIS_VERSION;
 use crate::server_info::REDIS_VERSION_OF_VALKEY;
 use crate::server_info::VALKEY_VERSION;
-use crate::state::State;
 
 /// One interpreter. Its scripts see nothing of each other, and cannot change what they find.
 pub(super) struct Interpreter {
@@ -44,8 +43,6 @@ pub(super) struct Interpreter {
     raw: Raw,
     /// Whose version `server` tells.
     compat: Option<Compat>,
-    /// What stands in place of the state while a script runs.
-    pub(super) stand_in: Option<Box<State>>,
 }
 
 impl Interpreter {
@@ -73,7 +70,6 @@ impl Interpreter {
             compile: world.raw_get("compile")?,
             raw,
             compat: None,
-            stand_in: None,
             lua,
         })
     }

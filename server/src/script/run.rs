@@ -55,12 +55,12 @@ pub(crate) fn run(
     shared.watch.begin(call.now.mono, millis);
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
-    let mut stand_in = interpreter.stand_in.take();
-    let stage = Stage::enter(call, rules, &shared.calls, &mut stand_in);
-    let began = interpreter.begin(compat).map_err(|error| broken(&error));
-    let done = began.and_then(|()| execute(&interpreter, job, sha.as_ref(), reply, &mut errors));
+    let mut stage = Stage::enter(call, rules, &shared.calls);
+    let done = stage.play(|| {
+        interpreter.begin(compat).map_err(|error| broken(&error))?;
+        execute(&interpreter, job, sha.as_ref(), reply, &mut errors)
+    });
     drop(stage);
-    interpreter.stand_in = stand_in;
     call.state.in_exec = was_in_exec;
     let client = call.state.clients.at(call.id);
     client.db = call.db;

@@ -14,6 +14,7 @@
 //! [`Raw::run`] calls what may raise through `lua_pcall` only.
 
 mod command;
+mod lent;
 mod protect;
 mod reply;
 #[cfg(test)]
@@ -33,6 +34,8 @@ use mlua::ffi;
 use mlua::lua_State;
 use tailrace_protocol::Request;
 
+pub(super) use self::lent::Lent;
+pub(super) use self::lent::lend;
 use super::cache::Slot;
 use super::host::Shared;
 
