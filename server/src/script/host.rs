@@ -90,9 +90,9 @@ pub(super) fn table(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Re
     let is_killed = move |_: &Lua, _| Ok(of_all.watch.is_killed());
     add(lua, &host, "is_killed", is_killed)?;
     add_random(lua, &host, &shared.random)?;
-    let (pcall, xpcall) = raw::protected_calls(lua)?;
-    host.raw_set("pcall", pcall)?;
-    host.raw_set("xpcall", xpcall)?;
+    for (name, function) in raw::library(lua)? {
+        host.raw_set(name, function)?;
+    }
     host.raw_set("absent", ABSENT)?;
     let libraries = lua.create_table()?;
     libraries.raw_set("bit", bits::library(lua)?)?;

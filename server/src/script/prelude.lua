@@ -272,6 +272,7 @@ for _, name in pairs(host.absent) do
 end
 os = { clock = os.clock }
 math.random, math.randomseed = host.random, host.randomseed
+unpack = host.unpack
 for name, library in pairs(host.libraries) do
     _G[name] = library
 end

@@ -15,7 +15,7 @@
 
 mod command;
 mod lent;
-mod protect;
+mod library;
 mod reply;
 #[cfg(test)]
 mod tests;
@@ -198,9 +198,9 @@ pub(super) fn calls(lua: &Lua, shared: &Arc<Shared>) -> Result<(Function, Functi
     command::functions(lua, shared)
 }
 
-/// Makes `pcall` and `xpcall`.
-pub(super) fn protected_calls(lua: &Lua) -> Result<(Function, Function)> {
-    protect::functions(lua)
+/// Makes `pcall`, `xpcall` and `unpack`.
+pub(super) fn library(lua: &Lua) -> Result<[(&'static str, Function); 3]> {
+    library::functions(lua)
 }
 
 /// Sets `KEYS` and `ARGV`. Its upvalues are the table of the globals and the two names.

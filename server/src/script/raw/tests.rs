@@ -25,9 +25,9 @@ impl Host {
         let globals = lua.globals();
         globals.raw_set("call", call).unwrap();
         globals.raw_set("try", pcall).unwrap();
-        let (pcall, xpcall) = protected_calls(&lua).unwrap();
-        globals.raw_set("pcall", pcall).unwrap();
-        globals.raw_set("xpcall", xpcall).unwrap();
+        for (name, function) in library(&lua).unwrap() {
+            globals.raw_set(name, function).unwrap();
+        }
         let handle = lua.load("local err = ... return {raised = err}");
         let handle = handle.into_function().unwrap();
         let scripts = lua.create_table().unwrap();
@@ -127,6 +127,29 @@ fn a_protected_call_returns_as_much_as_a_function_does() {
     }
     host.keep("local n = 0 local function f() n = n + 1 return pcall(f) end f() return n");
     assert_eq!(host.run(&[], &[]), "199");
+}
+
+#[test]
+fn as_much_of_a_table_is_unpacked_as_there_is_room_for() {
+    let host = Host::new();
+    for (bounds, result) in [
+        ("", "3"),
+        (", 2", "2"),
+        (", 2, 1", "0"),
+        (", -1, '2'", "4"),
+        (", 2147483647, 2147483647", "1"),
+        (", -2147483648, -2147483648", "1"),
+        (", 1, 7990", "7990"),
+        (", 1, 8000", "raised"),
+        (", -2, 2147483647", "raised"),
+        (", -2147483648, 2147483647", "raised"),
+        (", -2147483648, -2", "raised"),
+        (", {}", "raised"),
+    ] {
+        host.keep(&format!("return select('#', unpack({{1, 2, 3}}{bounds}))"));
+        let found = host.run(&[], &[]);
+        assert!(found.starts_with(result), "{bounds}: {found}");
+    }
 }
 
 #[test]
