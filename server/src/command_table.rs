@@ -19,14 +19,17 @@ pub struct CommandTable {
     renamed: Option<Box<Names>>,
     /// Whether there is the command of a test double, too, which is not listed.
     has_double: bool,
-    /// What was found last: most commands follow another one of their kind.
-    last: Cell<Option<(ShortName, &'static Spec)>>,
+    /// What was found lately, each at the place that [`ShortName::place`] gives it: clients ask for few commands over
+    /// and over.
+    found: [Cell<Option<(ShortName, &'static Spec)>>; PLACES],
 }
 
 type Names = HashMap<Box<[u8]>, &'static Spec, foldhash::fast::FixedState>;
 
-/// A name of at most eight bytes, and how many those are.
-type ShortName = (u64, usize);
+/// A name that is not longer than most are: its first bytes, its last ones, which may be among those, and how many there
+/// are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct ShortName(u64, u64, usize);
 
 /// What is known of a name.
 #[derive(Clone, Copy)]
@@ -61,17 +64,19 @@ impl CommandTable {
         }
         Self {
             renamed: Some(Box::new(names)),
-            last: Cell::default(),
             has_double,
+            ..Self::default()
         }
     }
 
     /// Finds the command, or subcommand, that a request names, in any case.
     pub(crate) fn look_up(&self, request: Request<'_>) -> Lookup {
         let name = request.get(0).unwrap_or_default();
-        let short = short_name(name);
-        if let (Some(short), Some((last, spec))) = (short, self.last.get())
-            && last == short
+        let short = ShortName::of(name);
+        let place = short.map(|short| (&self.found[short.place()], short));
+        if let Some((place, short)) = place
+            && let Some((found, spec)) = place.get()
+            && found == short
         {
             return Lookup::Found(spec);
         }
@@ -79,7 +84,9 @@ impl CommandTable {
             return Lookup::Unknown;
         };
         if spec.subcommands.is_empty() {
-            self.last.set(short.map(|short| (short, spec)));
+            if let Some((place, short)) = place {
+                place.set(Some((short, spec)));
+            }
             return Lookup::Found(spec);
         }
         match request.get(1) {
@@ -125,10 +132,39 @@ impl CommandTable {
     }
 }
 
-fn short_name(name: &[u8]) -> Option<ShortName> {
-    let add = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
-    (name.len() <= 8).then(|| (name.iter().fold(0, add), name.len()))
+impl ShortName {
+    #[inline]
+    fn of(name: &[u8]) -> Option<Self> {
+        let eight = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let four = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+        let (first, last) = match name.len() {
+            8..=16 => (eight(name.first_chunk()?), eight(name.last_chunk()?)),
+            4..8 => (four(name.first_chunk()?), four(name.last_chunk()?)),
+            1..4 => (u64::from(name[0]), u64::from(name[name.len() - 1])),
+            _ => return None,
+        };
+        // Three bytes have one in the middle.
+        let middle = u64::from(name[name.len() / 2]) << 32;
+        let first = if name.len() < 4 {
+            first | middle
+        } else {
+            first
+        };
+        Some(Self(first, last, name.len()))
+    }
+
+    /// Where what was found by this name is kept.
+    #[inline]
+    fn place(self) -> usize {
+        let mixed = (self.0 ^ self.1.rotate_left(1)).wrapping_mul(MIXER);
+        usize::from(mixed.to_be_bytes()[0]) % PLACES
+    }
 }
+
+/// 2 to the 64 by the golden ratio, odd, so that all bits of a name reach the upper ones.
+const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// How many commands are kept that were found lately, at most.
+const PLACES: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -179,6 +215,24 @@ mod tests {
         assert_eq!(finds(&table, &["xgroup", "create"]), Some("xgroup|create"));
         assert_eq!(finds(&table, &["xgroup", "xlen"]), None);
         assert_eq!(finds(&table, &["xlenxlenxlen"]), None);
+    }
+
+    #[test]
+    fn every_name_is_found_again_and_again_and_no_other() {
+        let table = CommandTable::default();
+        let names = COMMANDS.iter().filter(|spec| spec.subcommands.is_empty());
+        for _ in 0..2 {
+            for spec in names.clone() {
+                assert_eq!(finds(&table, &[spec.name]), Some(spec.name));
+                for at in 0..spec.name.len() {
+                    let mut other = spec.name.as_bytes().to_vec();
+                    other[at] = b'.';
+                    let other = String::from_utf8(other).unwrap();
+                    assert_eq!(finds(&table, &[&other]), None, "{other}");
+                    assert_eq!(finds(&table, &[spec.name]), Some(spec.name));
+                }
+            }
+        }
     }
 
     #[test]
