@@ -17,6 +17,7 @@ use super::numbers;
 use super::raised::ErrorReply;
 use super::raw::Outcome;
 use super::rules::Rules;
+use super::values;
 use super::values::Fields;
 use super::values::Writer;
 use crate::call::Call;
@@ -96,7 +97,14 @@ fn count(call: &mut Call<'_>, errors: &[ErrorReply]) {
         stats.on_script_failed(call.spec);
     }
     for error in errors {
-        stats.on_script_error(&error.text, error.is_counted);
+        // Its first word is that of the line that is sent.
+        let line: Vec<u8> = error
+            .text
+            .iter()
+            .copied()
+            .map(values::on_one_line)
+            .collect();
+        stats.on_script_error(&line, error.is_counted);
     }
 }
 

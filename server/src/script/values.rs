@@ -336,7 +336,8 @@ impl Writer<'_, '_> {
     }
 }
 
-fn on_one_line(byte: u8) -> u8 {
+/// A byte of a line, where no line ends.
+pub(super) fn on_one_line(byte: u8) -> u8 {
     match byte {
         b'\r' | b'\n' => b' ',
         byte => byte,
