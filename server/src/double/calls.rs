@@ -1,43 +1,62 @@
 //! The call log: what clients asked, and what they heard.
+//!
+//! An engine notes calls in a [`FreshCalls`] of its own, for which it needs no other lock, and adds them to the log
+//! when its lock is released or when somebody asks for them.
+
+mod piece;
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use tailrace_protocol::OwnedRequest;
 
+use self::piece::PIECE_BYTES;
+use self::piece::Piece;
+pub(crate) use self::piece::Said;
 use super::rules::Filter;
 use super::strict::NameCounts;
 use super::subject::Subject;
+use crate::client::Client;
 use crate::client::ClientId;
 use crate::spec::Spec;
 
 /// The last calls, in the order in which they were answered.
 #[derive(Default)]
 pub(crate) struct CallLog {
-    calls: VecDeque<CallEntry>,
+    /// The oldest first. Others are added to the last one.
+    pieces: VecDeque<Piece>,
     last_number: u64,
+    /// How much all but the last one take.
     bytes: usize,
+    /// The memory of the piece that was forgotten last.
+    spare: Option<Piece>,
     /// How often each command was asked for that there is not, by name.
     unsupported: NameCounts,
 }
 
+/// Calls that one engine has answered and that are not in the log yet.
+#[derive(Default)]
+pub(crate) struct FreshCalls(Piece);
+
 /// One call.
-pub(crate) struct CallEntry {
+#[derive(Clone, Copy)]
+pub(crate) struct CallEntry<'a> {
     /// Counts up from 1.
     pub(crate) number: u64,
     /// What the wall showed when it was answered, in microseconds.
     pub(crate) at_us: u64,
     pub(crate) client: ClientId,
-    pub(crate) client_name: Vec<u8>,
+    pub(crate) client_name: &'a [u8],
     /// The place of the node that it came to.
     pub(crate) node: usize,
     /// Nothing for a command that there is not.
     pub(crate) spec: Option<&'static Spec>,
-    pub(crate) request: OwnedRequest,
-    /// As it stood on the wire; at most [`REPLY_BYTES_MAX`] of it.
-    pub(crate) reply: Vec<u8>,
+    /// As it stood on the wire.
+    frame: &'a [u8],
+    /// Likewise; at most [`REPLY_BYTES_MAX`] of it.
+    pub(crate) reply: &'a [u8],
     /// The fault that struck it.
-    pub(crate) fault: Option<Vec<u8>>,
+    pub(crate) fault: Option<&'a [u8]>,
 }
 
 /// Which calls.
@@ -53,56 +72,79 @@ pub(crate) struct CallFilter {
 
 impl CallFilter {
     /// The calls that match, the oldest first.
-    pub(crate) fn find<'a>(&self, log: &'a CallLog) -> Vec<&'a CallEntry> {
+    pub(crate) fn find<'a>(&self, log: &'a CallLog) -> Vec<CallEntry<'a>> {
         let limit = self.limit.unwrap_or(usize::MAX);
-        let newest = log.iter().rev().filter(|entry| self.matches(entry));
+        let newest = log.newest_first();
+        let newest = newest.take_while(|entry| entry.number > self.since);
+        let newest = newest.filter(|entry| self.matches(entry));
         let mut found: Vec<_> = newest.take(limit).collect();
         found.reverse();
         found
     }
 
-    fn matches(&self, entry: &CallEntry) -> bool {
+    fn matches(&self, entry: &CallEntry<'_>) -> bool {
         let is_of = |client: ClientId, wanted: &[u8]| {
             entry.client_name == wanted || client.number.to_string().as_bytes() == wanted
         };
-        let is_right_client = self
-            .filter
-            .client
-            .as_ref()
-            .is_none_or(|wanted| is_of(entry.client, wanted));
-        let subject = entry
-            .spec
-            .map(|spec| (spec, Subject::of(spec, entry.request.as_request())));
-        let is_right_call = match &subject {
-            Some((spec, subject)) => self.filter.matches_call(spec, subject),
-            None => self.filter.is_any_call(),
-        };
-        entry.number > self.since
-            && is_right_client
-            && self.filter.node.is_none_or(|node| node == entry.node)
-            && is_right_call
+        let filter = &self.filter;
+        let is_right_client = filter.client.as_ref();
+        is_right_client.is_none_or(|wanted| is_of(entry.client, wanted))
+            && filter.node.is_none_or(|node| node == entry.node)
             && (!self.only_errors || entry.is_error())
+            && self.is_right_call(entry)
+    }
+
+    fn is_right_call(&self, entry: &CallEntry<'_>) -> bool {
+        let Some(spec) = entry.spec else {
+            return self.filter.is_any_call();
+        };
+        // What it was about is read only if that matters.
+        self.filter.is_called(spec)
+            && (!self.filter.is_about_something() || {
+                let request = entry.request();
+                let subject = Subject::of(spec, request.as_request());
+                self.filter.matches_call(spec, &subject)
+            })
     }
 }
 
 impl CallLog {
-    /// Adds a call, and forgets the oldest where there is no room.
-    pub(crate) fn add(&mut self, mut entry: CallEntry) {
-        entry.reply.truncate(REPLY_BYTES_MAX);
-        self.last_number += 1;
-        entry.number = self.last_number;
-        self.bytes += entry.bytes();
-        self.calls.push_back(entry);
-        while self.bytes > LOG_BYTES_MAX
-            && let Some(oldest) = self.calls.pop_front()
-        {
-            self.bytes -= oldest.bytes();
+    /// Adds calls.
+    pub(crate) fn add(&mut self, fresh: &mut FreshCalls) {
+        self.last_number += fresh.0.len() as u64;
+        if self.pieces.is_empty() {
+            self.pieces.push_back(self.spare.take().unwrap_or_default());
+        }
+        if let Some(last) = self.pieces.back_mut() {
+            last.absorb(&mut fresh.0);
+            if last.used_bytes() >= PIECE_BYTES {
+                self.bytes += last.used_bytes();
+                self.make_room();
+                let next = self.spare.take().unwrap_or_default();
+                self.pieces.push_back(next);
+            }
         }
     }
 
-    /// The calls, the oldest first.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &CallEntry> {
-        self.calls.iter()
+    /// Forgets the oldest calls where there is no room.
+    fn make_room(&mut self) {
+        while self.bytes > LOG_BYTES_MAX
+            && let Some(mut oldest) = self.pieces.pop_front()
+        {
+            self.bytes -= oldest.used_bytes();
+            oldest.clear();
+            self.spare = Some(oldest);
+        }
+    }
+
+    /// The calls, the newest first.
+    fn newest_first(&self) -> impl Iterator<Item = CallEntry<'_>> {
+        let pieces = self.pieces.iter().rev();
+        let places = pieces.flat_map(|piece| (0..piece.len()).rev().map(move |at| (piece, at)));
+        let numbers = (1..=self.last_number).rev();
+        places
+            .zip(numbers)
+            .map(|((piece, at), number)| piece.get(at, number))
     }
 
     /// A command was asked for that there is not.
@@ -117,19 +159,45 @@ impl CallLog {
 
     /// Forgets all calls, but not what is not supported; numbers go on.
     pub(crate) fn clear(&mut self) {
-        self.calls.clear();
+        self.pieces.clear();
         self.bytes = 0;
     }
 }
 
-impl CallEntry {
+impl FreshCalls {
+    /// Adds a call of a client, as of this microsecond.
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        at: (u64, Option<&Client>),
+        spec: Option<&'static Spec>,
+        said: Said<'_>,
+        reply: &[u8],
+    ) {
+        let kept = reply.len().min(REPLY_BYTES_MAX);
+        self.0.add(at, spec, said, &reply[..kept]);
+    }
+
+    /// Says which fault struck the call that was added last.
+    pub(crate) fn add_fault(&mut self, fault: Vec<u8>) {
+        self.0.add_fault(fault);
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+impl CallEntry<'_> {
+    /// What was asked.
+    pub(crate) fn request(&self) -> OwnedRequest {
+        piece::words_of(self.frame)
+    }
+
     /// Whether the reply is an error.
     pub(crate) fn is_error(&self) -> bool {
         matches!(self.reply.first(), Some(b'-' | b'!'))
-    }
-
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.request.as_request().byte_len() + self.reply.len()
     }
 }
 

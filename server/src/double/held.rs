@@ -102,6 +102,11 @@ impl HeldBack {
         self.passed.insert(client);
     }
 
+    /// Whether some client's next command was kept back already.
+    pub(crate) fn lets_any_pass(&self) -> bool {
+        !self.passed.is_empty()
+    }
+
     /// Whether the command of a client was kept back already.
     pub(crate) fn passes(&mut self, client: ClientId) -> bool {
         self.passed.remove(&client)

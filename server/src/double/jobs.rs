@@ -20,6 +20,7 @@ use crate::serve;
 use crate::state::State;
 
 /// What is to be done, in the order in which it was asked for.
+#[derive(Default)]
 pub(crate) struct Jobs {
     queue: VecDeque<Job>,
     /// Nobody does them any more.
@@ -28,8 +29,6 @@ pub(crate) struct Jobs {
     watching: usize,
     /// So many blocked clients make the clock jump to what is due next, if any number does.
     pub(crate) auto: Option<usize>,
-    /// By how much each command moves the frozen clock on.
-    pub(crate) tick: Millis,
     /// A command has moved the clock, and not all nodes have done what became due by that.
     pub(crate) is_time_ahead: bool,
 }
@@ -83,19 +82,6 @@ pub(crate) enum Outcome {
     Count(u64),
     /// Why it was not done, or not to its end.
     Failed(String),
-}
-
-impl Default for Jobs {
-    fn default() -> Self {
-        Self {
-            queue: VecDeque::new(),
-            is_closed: false,
-            watching: 0,
-            auto: None,
-            tick: Millis(0),
-            is_time_ahead: false,
-        }
-    }
 }
 
 impl Jobs {

@@ -50,11 +50,11 @@ impl State {
         };
         let data = origin.data.clone();
         *double.stage.rules.lock() = origin.rules.clone();
-        *double.stage.calls.lock() = Default::default();
         double.readers = Default::default();
         double.outage = None;
         let clock = origin.config.settings().clock;
         double.stage.begin_clock(clock);
+        *double.settled_calls() = Default::default();
         self.begin_cluster();
         self.replace_data(data);
         self.forget_run();
