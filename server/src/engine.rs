@@ -256,8 +256,7 @@ impl Engine {
     /// Releases the lock, and does what must not be done under it: sends what is to be sent now, and tells
     /// those who wait for the end of a turn, for a deadline sooner than the ones they know, or for the end.
     fn release(&self, mut guard: Locked<'_>, caller: Option<ClientId>, sending: Sending, now: Now) {
-        if let Some(double) = &mut guard.double {
-            double.settle_calls();
+        if guard.double.is_some() {
             guard.check_watches(now);
             self.run_resumed(&mut guard, now);
         }

@@ -1,7 +1,7 @@
 //! The call log: what clients asked, and what they heard.
 //!
 //! An engine notes calls in a [`FreshCalls`] of its own, for which it needs no other lock, and adds them to the log
-//! when its lock is released or when somebody asks for them.
+//! when somebody asks for them or when they are many. Where others may ask, it does so whenever its own lock is released.
 
 mod piece;
 
@@ -26,7 +26,7 @@ pub(crate) struct CallLog {
     /// The oldest first. Others are added to the last one.
     pieces: VecDeque<Piece>,
     last_number: u64,
-    /// How much all but the last one take.
+    /// How much they take.
     bytes: usize,
     /// The memory of the piece that was forgotten last.
     spare: Option<Piece>,
@@ -111,17 +111,15 @@ impl CallFilter {
 impl CallLog {
     /// Adds calls.
     pub(crate) fn add(&mut self, fresh: &mut FreshCalls) {
+        let added = fresh.0.used_bytes();
+        self.bytes += added;
         self.last_number += fresh.0.len() as u64;
-        if self.pieces.is_empty() {
-            self.pieces.push_back(self.spare.take().unwrap_or_default());
-        }
-        if let Some(last) = self.pieces.back_mut() {
-            last.absorb(&mut fresh.0);
-            if last.used_bytes() >= PIECE_BYTES {
-                self.bytes += last.used_bytes();
+        match self.pieces.back_mut() {
+            Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(&mut fresh.0),
+            _ => {
                 self.make_room();
                 let next = self.spare.take().unwrap_or_default();
-                self.pieces.push_back(next);
+                self.pieces.push_back(std::mem::replace(&mut fresh.0, next));
             }
         }
     }
@@ -186,6 +184,11 @@ impl FreshCalls {
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.len() == 0
+    }
+
+    /// Whether there are so many that they are to be added to the log as they are.
+    pub(crate) fn are_many(&self) -> bool {
+        self.0.used_bytes() >= PIECE_BYTES
     }
 }
 

@@ -13,6 +13,7 @@ use super::calls::Said;
 use super::held::Held;
 use super::held::PAUSED;
 use super::held::What;
+use super::readers;
 use super::rules::Action;
 use super::rules::HeldUntil;
 use super::rules::Stage;
@@ -76,6 +77,7 @@ impl Hooks for NoHooks {
 }
 
 impl Hooks for DoubleHooks {
+    #[inline]
     fn execute(
         state: &mut State,
         id: ClientId,
@@ -84,12 +86,14 @@ impl Hooks for DoubleHooks {
         out: &mut Vec<u8>,
     ) -> Outcome {
         note_client(state, id);
-        match double(state).lets_pass() && state.refused_by_death(id).is_none() {
+        let is_well = state.cluster.is_none() || state.refused_by_death(id).is_none();
+        match is_well && double(state).lets_pass() {
             true => execute_and_log(state, id, sent, now, out),
             false => execute_amid_faults(state, id, sent, now, out),
         }
     }
 
+    #[inline]
     fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
         state.tick(id, request)
     }
@@ -106,6 +110,7 @@ impl<'a> Sent<'a> {
 }
 
 /// Executes a command that no fault can strike.
+#[inline]
 fn execute_and_log(
     state: &mut State,
     id: ClientId,
@@ -124,7 +129,9 @@ fn execute_and_log(
         if spec.flags.has(Flags::DOUBLE) {
             return outcome;
         }
-        double(state).readers.note(id, spec, sent.request);
+        if readers::is_noted(spec) {
+            double(state).readers.note(id, spec, sent.request);
+        }
     }
     if outcome.step == Step::Done && !sent.request.is_empty() {
         log(state, id, spec, sent, now, None, &out[start..]);
@@ -133,6 +140,7 @@ fn execute_and_log(
 }
 
 /// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
+#[cold]
 fn execute_amid_faults(
     state: &mut State,
     id: ClientId,
@@ -188,6 +196,7 @@ fn execute_amid_faults(
 }
 
 /// The command that is asked for, if there is one.
+#[cold]
 fn look_up(state: &State, request: Request<'_>) -> Option<&'static Spec> {
     match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
@@ -196,6 +205,7 @@ fn look_up(state: &State, request: Request<'_>) -> Option<&'static Spec> {
 }
 
 /// What follows is done by this client.
+#[inline]
 pub(crate) fn note_client(state: &mut State, id: ClientId) {
     if let Some(ledger) = state.store.ledger_mut() {
         ledger.set_client(id.number);

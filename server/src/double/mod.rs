@@ -151,7 +151,9 @@ impl Double {
 
     /// So many commands wait now, which the driver may wait for.
     pub(crate) fn on_released(&mut self, parked: usize) {
-        self.settle_calls();
+        if self.fresh.are_many() || !self.stage.is_alone() {
+            self.settle_calls();
+        }
         let before = std::mem::replace(&mut self.parked, parked);
         if before != parked && self.stage.jobs.lock().is_watching() {
             self.stage.bell.notify_one();

@@ -145,6 +145,17 @@ impl Stage {
         engines.filter_map(Weak::upgrade).collect()
     }
 
+    /// Adds what has been answered to the call log. Takes the engines' locks.
+    pub(crate) fn settle_calls(&self) {
+        for engine in self.engines() {
+            engine.with(|state, _| {
+                if let Some(double) = &mut state.double {
+                    double.settle_calls();
+                }
+            });
+        }
+    }
+
     /// Whether there is one engine and no other.
     pub(crate) fn is_alone(&self) -> bool {
         self.cast.get().is_none_or(|cast| cast.engines.len() == 1)

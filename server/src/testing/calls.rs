@@ -98,6 +98,7 @@ impl<'a> Calls<'a> {
 
     /// Forgets all calls, whichever were looked for.
     pub fn clear(self) {
+        self.server.stage.settle_calls();
         self.server.stage.calls.lock().clear();
     }
 
@@ -109,6 +110,7 @@ impl<'a> Calls<'a> {
 
     fn find<T>(self, read: impl FnOnce(&[CallEntry<'_>]) -> T) -> Result<T, TestError> {
         let filter: CallFilter = commands::read_calls(&self.words).map_err(TestError::Not)?;
+        self.server.stage.settle_calls();
         let log = self.server.stage.calls.lock();
         Ok(read(&filter.find(&log)))
     }
