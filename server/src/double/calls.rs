@@ -118,7 +118,11 @@ impl CallLog {
             Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(&mut fresh.0),
             _ => {
                 self.make_room();
-                let next = self.spare.take().unwrap_or_default();
+                let next = match added < PIECE_BYTES {
+                    true => Piece::default(),
+                    // There will be as many again.
+                    false => self.spare.take().unwrap_or_else(Piece::with_room),
+                };
                 self.pieces.push_back(std::mem::replace(&mut fresh.0, next));
             }
         }
@@ -208,3 +212,70 @@ impl CallEntry<'_> {
 const REPLY_BYTES_MAX: usize = 64 * 1_024;
 /// How much the log may take.
 const LOG_BYTES_MAX: usize = 32 * 1_024 * 1_024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(log: &mut CallLog, fresh: &mut FreshCalls, words: &[&[u8]], reply: &[u8]) {
+        let request: OwnedRequest = words.iter().collect();
+        let said = Said::Words(request.as_request());
+        fresh.add((7, None), None, said, reply);
+        if fresh.are_many() {
+            log.add(fresh);
+        }
+    }
+
+    #[test]
+    fn calls_come_out_as_they_went_in_and_the_oldest_are_forgotten() {
+        let (mut log, mut fresh) = (CallLog::default(), FreshCalls::default());
+        let value = vec![b'v'; 10_000];
+        let all = CallFilter::default();
+        let mut asked = 0;
+        for round in 0..5_000 {
+            let number = round.to_string();
+            add(
+                &mut log,
+                &mut fresh,
+                &[b"SET", number.as_bytes(), &value],
+                b"+OK\r\n",
+            );
+            if round % 1_000 == 0 {
+                fresh.add_fault(b"fault".to_vec());
+                log.add(&mut fresh);
+                asked = all.find(&log).len();
+            }
+        }
+        log.add(&mut fresh);
+        assert!(fresh.is_empty() && asked > 2_000);
+
+        let found = all.find(&log);
+        assert!(
+            (3_000..3_500).contains(&found.len()),
+            "32 MiB: {}",
+            found.len()
+        );
+        let first = 5_000 - found.len();
+        for (at, entry) in (first..).zip(&found) {
+            let number = at.to_string();
+            assert_eq!(entry.number, at as u64 + 1);
+            assert!(entry.request().as_request().iter().eq([
+                b"SET",
+                number.as_bytes(),
+                &value[..]
+            ]));
+            assert_eq!(entry.reply, b"+OK\r\n");
+            let fault = (at % 1_000 == 0).then_some(&b"fault"[..]);
+            assert_eq!(entry.fault, fault, "{at}");
+        }
+        let last = CallFilter {
+            since: 4_999,
+            ..CallFilter::default()
+        };
+        assert_eq!(last.find(&log).len(), 1);
+        log.clear();
+        add(&mut log, &mut fresh, &[b"PING"], b"+PONG\r\n");
+        log.add(&mut fresh);
+        assert_eq!(all.find(&log)[0].number, 5_001);
+    }
+}

@@ -54,6 +54,15 @@ pub(crate) enum Said<'a> {
 }
 
 impl Piece {
+    /// One that is as large already as it will be.
+    pub(super) fn with_room() -> Self {
+        Self {
+            records: Vec::with_capacity(PIECE_BYTES / 4 / size_of::<Record>()),
+            bytes: Vec::with_capacity(PIECE_BYTES),
+            ..Self::default()
+        }
+    }
+
     /// How many calls there are.
     pub(super) fn len(&self) -> usize {
         self.records.len()
