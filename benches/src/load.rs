@@ -69,6 +69,12 @@ pub(crate) trait Talker: Send {
         &[]
     }
 
+    /// Takes the replies to one request if it knows by their looks that they are whole and as they should be, and returns
+    /// how many units of work that was; others are looked into first.
+    fn on_known(&mut self, _replies: &[u8]) -> Option<u64> {
+        None
+    }
+
     /// Takes messages that came without having been asked for, and returns how many units those were.
     fn on_messages(&mut self, count: u64) -> u64 {
         count

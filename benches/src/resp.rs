@@ -64,12 +64,22 @@ pub(crate) fn header_number(line: &[u8]) -> Option<i64> {
 /// Walks over replies that are there as a whole.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
+    /// How many bytes there were at first.
+    len: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Starts at the first byte of a reply.
     pub(crate) fn new(replies: &'a [u8]) -> Self {
-        Self { rest: replies }
+        Self {
+            rest: replies,
+            len: replies.len(),
+        }
+    }
+
+    /// How many bytes have been read.
+    pub(crate) fn position(&self) -> usize {
+        self.len - self.rest.len()
     }
 
     /// Reads an integer.

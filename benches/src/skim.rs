@@ -36,6 +36,17 @@ impl Skimmer {
             if bytes.is_empty() {
                 return Ok(());
             }
+            if self.line.is_empty()
+                && let Some((len, rest)) = short_bulk(bytes)
+            {
+                if self.missing == 0 {
+                    self.missing = 1;
+                    self.push = false;
+                }
+                self.body_bytes = len;
+                bytes = rest;
+                continue;
+            }
             let Some((line, rest)) = split_line(bytes) else {
                 return self.keep(bytes);
             };
@@ -156,6 +167,21 @@ impl Skimmer {
             self.replies += 1;
         }
     }
+}
+
+/// Reads the header of a bulk string with up to two digits, which most are, and without a search for its end.
+fn short_bulk(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let digit = |byte: u8| {
+        byte.checked_sub(b'0')
+            .filter(|digit| *digit < 10)
+            .map(u64::from)
+    };
+    let (len, rest) = match bytes {
+        [b'$', ones, b'\r', b'\n', rest @ ..] => (digit(*ones)?, rest),
+        [b'$', tens, ones, b'\r', b'\n', rest @ ..] => (10 * digit(*tens)? + digit(*ones)?, rest),
+        _ => return None,
+    };
+    Some((len + 2, rest))
 }
 
 fn number(line: &[u8]) -> Result<i64, Fault> {

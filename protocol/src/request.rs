@@ -71,6 +71,15 @@ impl<'a> Request<'a> {
         self.spans.iter().map(|span| span.end - span.start).sum()
     }
 
+    /// Its spans, the piece of the bytes that they lie in, and where that begins.
+    #[inline]
+    pub(crate) fn parts(self) -> (&'a [Span], &'a [u8], usize) {
+        let start = self.spans.iter().map(|span| span.start).min();
+        let end = self.spans.iter().map(|span| span.end).max();
+        let (start, end) = (start.unwrap_or(0), end.unwrap_or(0));
+        (self.spans, &self.bytes[start..end], start)
+    }
+
     /// A copy that stands on its own and holds the arguments' bytes and nothing between them.
     pub fn to_owned(self) -> OwnedRequest {
         self.iter().collect()
@@ -234,6 +243,12 @@ impl Span {
     /// The same span in a buffer whose first `count` bytes were dropped.
     pub(crate) fn moved_back(self, count: usize) -> Self {
         Self::new(self.start - count, self.end - count)
+    }
+
+    /// The same span in a buffer where what was at `from` is at `to`.
+    #[inline]
+    pub(crate) fn moved(self, from: usize, to: usize) -> Self {
+        Self::new(self.start - from + to, self.end - from + to)
     }
 
     #[inline]

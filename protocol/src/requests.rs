@@ -17,13 +17,15 @@ pub struct OwnedRequests {
 
 impl OwnedRequests {
     /// Copies a command behind the others.
+    ///
+    /// It is copied in one piece, with the headers between its arguments: these take less time than a copy of each
+    /// argument does.
     pub fn push(&mut self, request: Request<'_>) {
-        self.spans.reserve(request.len());
-        for arg in request {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(arg);
-            self.spans.push(Span::new(start, self.bytes.len()));
-        }
+        let (spans, piece, piece_start) = request.parts();
+        let to = self.bytes.len();
+        self.bytes.extend_from_slice(piece);
+        let moved = spans.iter().map(|span| span.moved(piece_start, to));
+        self.spans.extend(moved);
         self.ends.push(self.spans.len());
     }
 

@@ -35,6 +35,7 @@ pub mod open_files;
 pub mod options;
 mod outbox;
 pub mod panic;
+mod patience;
 mod process;
 pub mod pubsub;
 mod rates;

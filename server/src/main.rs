@@ -59,6 +59,7 @@ fn run(mut config: Config, parent: Parent) -> Result<ExitCode, Box<dyn std::erro
     }
     let builder = Server::builder()
         .supervised_by(supervisor.name())
+        .busy_polling(startup::busy_poll_us(config.settings()))
         .on_log_level(set_log_level);
     let served = serve(config, builder, &supervisor, parent);
     if is_background && let Err(error) = &served {

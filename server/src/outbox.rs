@@ -8,7 +8,8 @@
 //!
 //! Replies go first. Messages may be for very many clients, each of which costs a system call, so these are
 //! written to in rounds: to a slice of them after each turn, and while commands keep coming, no round
-//! begins before as much time has passed as it will take. What is published meanwhile goes along.
+//! begins before a millisecond has passed, or as much time as it will take if that is more. What is published
+//! meanwhile goes along.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::client::Client;
 use crate::client::ClientId;
 use crate::engine::Engine;
 use crate::link::Link;
+use crate::patience::Patience;
 use crate::state::State;
 
 /// When a client's `out` is to be handed to its link.
@@ -110,7 +112,7 @@ impl Outbox {
         let count = self.messages.len();
         let since = *self.messages_since.get_or_insert(now);
         let is_idle = self.replies.is_empty();
-        let takes_micros = count as u64 * WRITE_MICROS;
+        let takes_micros = (count as u64 * WRITE_MICROS).max(ROUND_MICROS_MIN);
         let is_due =
             is_idle || count <= LISTENERS_FEW || now.0.saturating_sub(since.0) >= takes_micros;
         if is_due {
@@ -201,10 +203,10 @@ impl State {
 }
 
 /// Sends what waits whenever a turn ends, for as long as the engine runs.
-pub(crate) async fn run(engine: Arc<Engine>) {
+pub(crate) async fn run(engine: Arc<Engine>, mut patience: Patience) {
     let mut links = Vec::new();
     loop {
-        engine.has_output.notified().await;
+        patience.wait(engine.has_output.notified()).await;
         // Everybody else who is ready goes first.
         tokio::task::yield_now().await;
         while engine.send_slice(&mut links) {
@@ -226,5 +228,8 @@ const BATCHES_FEW: usize = 3;
 const SLICE: usize = 64;
 /// What writing to a client takes, roughly.
 const WRITE_MICROS: u64 = 5;
+/// While commands keep coming, a round is worth to wait this long for: what is published meanwhile goes along, so that there
+/// are fewer writes.
+const ROUND_MICROS_MIN: u64 = 1_000;
 /// Messages for so many clients never wait for a round.
 const LISTENERS_FEW: usize = 16;

@@ -38,6 +38,7 @@ use crate::listener::Acceptor;
 use crate::listener::Peer;
 use crate::migration;
 use crate::outbox;
+use crate::patience::Patience;
 use crate::server_info::ServerInfo;
 use crate::sockets;
 use crate::sockets::Sockets;
@@ -66,6 +67,7 @@ pub struct Builder {
     manual: Option<Arc<ManualClock>>,
     set_log_level: Option<SetLogLevel>,
     supervisor: &'static str,
+    busy_poll_us: u64,
     /// Which space of a test double it is to be.
     seat: Option<Seat>,
 }
@@ -115,6 +117,15 @@ impl Builder {
     #[must_use]
     pub fn supervised_by(mut self, supervisor: &'static str) -> Self {
         self.supervisor = supervisor;
+        self
+    }
+
+    /// A server that does not sleep yet when it has had nothing to do for less than so many microseconds, as long as that
+    /// is worth it. It takes a core for itself while clients keep it busy, so this is for a process that is there
+    /// for the server alone.
+    #[must_use]
+    pub fn busy_polling(mut self, micros: u64) -> Self {
+        self.busy_poll_us = micros;
         self
     }
 
@@ -181,6 +192,7 @@ impl Builder {
             manual: self.manual.clone(),
             set_log_level: self.set_log_level.clone(),
             supervisor: self.supervisor,
+            busy_poll_us: self.busy_poll_us,
             seat: self.seat.clone(),
         }
     }
@@ -208,8 +220,10 @@ impl Builder {
             manual,
             set_log_level,
             supervisor,
+            busy_poll_us,
             seat: _,
         } = self;
+        let patience = Patience::new(busy_poll_us);
         let settings = config.settings();
         let addrs = faces.iter().flat_map(|face| face.sockets.addrs()).collect();
         let more = faces.split_off(1);
@@ -256,7 +270,7 @@ impl Builder {
         engine.with(|state, _| state.launch_migration = Some(launch));
         let tasks = vec![
             tokio::spawn(timer::run(Arc::clone(&engine))).abort_handle(),
-            tokio::spawn(outbox::run(Arc::clone(&engine))).abort_handle(),
+            tokio::spawn(outbox::run(Arc::clone(&engine), patience)).abort_handle(),
         ];
         Ok(Server {
             acceptor,
@@ -315,6 +329,7 @@ impl Server {
             manual: None,
             set_log_level: None,
             supervisor: "no",
+            busy_poll_us: 0,
             seat: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use tailrace_server::Config;
@@ -64,6 +65,16 @@ pub(crate) fn raise_open_files(config: &mut Config) {
              {wanted}; raise the limit with 'ulimit -n'"
         );
         config.lower_maxclients(clients);
+    }
+}
+
+/// For how many microseconds the server may look for something to do before it sleeps: for none where it would take
+/// the only core from its clients, and where several threads would each take one.
+pub(crate) fn busy_poll_us(settings: &Settings) -> u64 {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    match settings.threads == 1 && cores > 1 {
+        true => settings.busy_poll_us,
+        false => 0,
     }
 }
 

@@ -142,6 +142,14 @@ impl Connection {
             let filled = len == room;
             // What was dropped is counted and not looked at.
             let bytes = &buffer[..len.min(buffer.len())];
+            let is_first_read = self.expected > 0 && self.replies.is_empty();
+            if self.hearing == Hearing::Read
+                && is_first_read
+                && let Some(units) = self.talker.on_known(bytes)
+            {
+                self.expected = 0;
+                return Ok(Some(self.answer(clock::now(), units, filled)));
+            }
             let is_answered = match self.hearing {
                 Hearing::Bytes(expected) => {
                     if self.heard == 0 && bytes.first() == Some(&b'-') {
@@ -200,12 +208,16 @@ impl Connection {
                 units
             }
         };
-        Ok(Answer {
+        Ok(self.answer(at, units, may_have_more))
+    }
+
+    fn answer(&self, at: Instant, units: u64, may_have_more: bool) -> Answer {
+        Answer {
             at,
             units,
             timed_from: self.talker.timed_from(self.asked_at),
             may_have_more,
-        })
+        }
     }
 }
 

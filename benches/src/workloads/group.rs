@@ -1,5 +1,10 @@
 //! `group/N`: consumers of one group that read N entries and acknowledge them with their next read.
 
+mod shape;
+
+use std::ops::Range;
+
+use self::shape::Shape;
 use super::CONNECTIONS;
 use super::Facts;
 use super::KEY;
@@ -96,6 +101,10 @@ pub(crate) struct Consumer {
     request: Vec<u8>,
     /// How many entries the request acknowledges.
     acknowledged: usize,
+    /// What the last replies looked like, if the next ones may look the same.
+    shape: Option<Shape>,
+    /// Where the first ID stands in the request.
+    ids_start: usize,
     /// Whether it asks again when there was nothing to read.
     is_endless: bool,
     finished: bool,
@@ -132,40 +141,51 @@ impl Consumer {
             request: read.clone(),
             read,
             acknowledged: 0,
+            shape: None,
+            ids_start: 0,
             is_endless: false,
             finished: false,
         }
     }
 
-    /// Writes the next request for the entries in a reply of XREADGROUP: `[[key, [[id, fields] ...]]]`.
-    fn acknowledge(&mut self, reply: &mut Reader<'_>) -> Result<(), Fault> {
-        self.request.clear();
-        self.acknowledged = 0;
+    /// Reads the places of the IDs in a reply of XREADGROUP: `[[key, [[id, fields] ...]]]`.
+    fn read(reply: &mut Reader<'_>) -> Result<Vec<Range<usize>>, Fault> {
         let mut entries = 0;
         if reply.array()?.is_some() {
             reply.array()?;
             reply.bulk()?;
             entries = reply.array()?.unwrap_or(0);
         }
-        if entries == 0 {
-            self.finished = !self.is_endless;
-            self.request.extend_from_slice(&self.read);
-            return Ok(());
-        }
-        push_header(&mut self.request, 3 + entries);
-        for word in [&b"XACK"[..], &self.key, GROUP] {
-            push_bulk(&mut self.request, word);
-        }
+        let mut ids = Vec::with_capacity(entries);
         for _ in 0..entries {
             reply.array()?;
-            push_bulk(&mut self.request, reply.bulk()?.unwrap_or_default());
+            let id = reply.bulk()?.unwrap_or_default().len();
+            let end = reply.position() - 2;
+            ids.push(end - id..end);
             for _ in 0..reply.array()?.unwrap_or(0) {
                 reply.bulk()?;
             }
         }
+        Ok(ids)
+    }
+
+    /// Writes the next request, for the entries with IDs at these places of `replies`.
+    fn acknowledge(&mut self, replies: &[u8], ids: &[Range<usize>]) {
+        self.request.clear();
+        self.acknowledged = ids.len();
+        if ids.is_empty() {
+            self.finished = !self.is_endless;
+        } else {
+            push_header(&mut self.request, 3 + ids.len());
+            for word in [&b"XACK"[..], &self.key, GROUP] {
+                push_bulk(&mut self.request, word);
+            }
+            self.ids_start = self.request.len() + ID_TO_ID_BYTES - "\r\n".len();
+            for id in ids {
+                push_bulk(&mut self.request, &replies[id.clone()]);
+            }
+        }
         self.request.extend_from_slice(&self.read);
-        self.acknowledged = entries;
-        Ok(())
     }
 }
 
@@ -186,22 +206,44 @@ impl Talker for Consumer {
         Hearing::Read
     }
 
+    fn on_known(&mut self, replies: &[u8]) -> Option<u64> {
+        let shape = self.shape.as_ref().filter(|shape| shape.fits(replies))?;
+        // The request on its way acknowledges as many, with IDs as long.
+        let mut written = self.ids_start;
+        for id in shape.places() {
+            let end = written + id.len();
+            self.request[written..end].copy_from_slice(&replies[id]);
+            written = end + ID_TO_ID_BYTES;
+        }
+        Some(self.acknowledged as u64)
+    }
+
     fn on_replies(&mut self, replies: &[u8]) -> Result<u64, Fault> {
         let mut reader = Reader::new(replies);
-        let asked = self.acknowledged as u64;
+        let asked = self.acknowledged;
         let done = match asked {
             0 => 0,
-            _ => reader.integer()?.unsigned_abs(),
+            _ => usize::try_from(reader.integer()?).unwrap_or(0),
         };
         if done != asked {
             return Err(Fault::Unexpected(format!(
                 "{done} of {asked} entries were acknowledged"
             )));
         }
-        self.acknowledge(&mut reader)?;
-        Ok(done)
+        let ids = Self::read(&mut reader)?;
+        self.acknowledge(replies, &ids);
+        // The next replies are like these if as many are acknowledged then.
+        let is_steady = ids.len() == asked && ids.iter().all(|id| ID_BYTES.contains(&id.len()));
+        self.shape = Shape::of(replies, &ids).filter(|_| is_steady);
+        Ok(done as u64)
     }
 }
+
+/// How long an ID is whose length has two digits.
+const ID_BYTES: Range<usize> = 10..100;
+
+/// From the end of an ID of such a length in a request to the beginning of the next.
+const ID_TO_ID_BYTES: usize = "\r\n$15\r\n".len();
 
 #[cfg(test)]
 mod tests {
@@ -224,6 +266,31 @@ mod tests {
 
         assert_eq!(consumer.on_replies(b":2\r\n*-1\r\n").unwrap(), 2);
         assert_eq!(consumer.prepare(), 0, "nothing was left to read");
+    }
+
+    #[test]
+    fn replies_that_look_like_the_last_ones_are_not_read_again() {
+        let read = |first: &str, second: &str| {
+            format!(
+                ":2\r\n*1\r\n*2\r\n$1\r\ns\r\n*2\r\n*2\r\n$12\r\n{first}\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n\
+                 *2\r\n$12\r\n{second}\r\n*2\r\n$1\r\nf\r\n$1\r\nw\r\n"
+            )
+        };
+        let mut consumer = Consumer::new(KEY, 7, 10);
+        consumer.on_replies(READ).unwrap();
+        let (one, two) = (
+            read("1111111111-0", "1111111112-0"),
+            read("1111111113-0", "1111111114-0"),
+        );
+        assert_eq!(consumer.on_known(one.as_bytes()), None, "IDs were shorter");
+        assert_eq!(consumer.on_replies(one.as_bytes()).unwrap(), 2);
+        let mut other = Consumer::new(KEY, 7, 10);
+        other.on_replies(READ).unwrap();
+        other.on_replies(two.as_bytes()).unwrap();
+
+        assert_eq!(consumer.on_known(two.as_bytes()), Some(2));
+        assert_eq!(consumer.request(), other.request());
+        assert_eq!(consumer.on_known(&two.as_bytes()[..two.len() - 1]), None);
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub struct Settings {
     pub dir: String,
     /// How many threads serve sockets.
     pub threads: usize,
+    /// For how many microseconds it does not sleep yet when it has nothing to do.
+    pub busy_poll_us: u64,
     /// Whether this is part of a cluster.
     pub cluster_enabled: bool,
     /// Being part of a cluster.
@@ -314,6 +316,7 @@ impl Settings {
             pidfile: read.path("pidfile"),
             dir: read.path("dir"),
             threads: read.number("threads"),
+            busy_poll_us: read.number("busy-poll-us"),
             cluster_enabled: read.flag("cluster-enabled"),
             cluster: ClusterSettings::read(&read),
             testdouble: read.flag("testdouble"),

@@ -125,7 +125,7 @@ fn a_file_is_lines_of_names_and_words() {
         bind 10.0.0.1 -::1\nclient-output-buffer-limit normal 1kb 0 0\n\
         client-output-buffer-limit replica 2kb 1kb 5\nnotify-keyspace-events KEA\n\
         unixsocketperm 700\nloglevel VERBOSE\nlatency-tracking-info-percentiles \"50 99.90\"\n\
-        io-threads-do-reads yes\nthreads 4\ncompat redis\nstream-packing no\n\
+        io-threads-do-reads yes\nthreads 4\ncompat redis\nstream-packing no\nbusy-poll-us 20\n\
         enable-debug-command local";
     let config = from_text(text).unwrap();
     let settings = config.settings();
@@ -147,6 +147,7 @@ fn a_file_is_lines_of_names_and_words() {
     assert_eq!(settings.loglevel, LogLevel::Verbose);
     assert_eq!((settings.threads, settings.compat), (4, Compat::Redis));
     assert!(!settings.stream_packing);
+    assert_eq!(settings.busy_poll_us, 20);
     assert_eq!(settings.enable_debug_command, Trust::Local);
     assert!(Trust::Local.allows(true) && !Trust::Local.allows(false));
     assert_eq!(

@@ -24,6 +24,7 @@ use super::super::kind::Kind::YesNo;
 pub(super) const ROWS: &[Directive] = &[
     //  name, what it takes, default, when it may change, what it is worth
     row("threads",                           Int(1, 128),                  "1",              Fixed,   Used).hidden(),
+    row("busy-poll-us",                      Int(0, 1_000),                "50",             Fixed,   Used).hidden(),
     row("compat",                            OneOf(COMPAT),                "valkey",         Live,    Used).hidden(),
     row("extended-redis-compatibility",      YesNo,                        "no",             Live,    Used),
     row("dir",                               Directory,                    "",               Guarded, Used),
