@@ -40,6 +40,7 @@ async fn in_vain_it_says_what_is_the_case_instead() {
     let mut test = Caller::connect(&server);
     said(&mut test, "XADD s 1-1 f v").await;
     said(&mut test, "XADD s 2-1 f v").await;
+    said(&mut test, "XADD u 1-1 f v").await;
     said(&mut test, "XGROUP CREATE s g 0").await;
     said(&mut test, "XREADGROUP GROUP g worker COUNT 1 STREAMS s >").await;
     for (condition, error) in [
@@ -52,6 +53,11 @@ async fn in_vain_it_says_what_is_the_case_instead() {
         ("LEN s 3", "LEN of s is 2, and not = 3"),
         ("ENTRY s f w", "none of the 2 entries of s has f w"),
         ("PENDING s h 0", "s has no group h; it has: g"),
+        ("PENDING u g 0", "u has no group g, and no other"),
+        (
+            "HELD f",
+            "what f holds is 0, and not >= 1; there is no fault 'f'",
+        ),
         ("PENDING t g 0", "there is no stream t"),
         ("CLIENTS < 1", "the number of clients is 1, and not < 1"),
         (

@@ -200,6 +200,8 @@ fn execute_amid_faults(
 fn look_up(state: &State, request: Request<'_>) -> Option<&'static Spec> {
     match state.commands.look_up(request) {
         Lookup::Found(spec) => Some(spec),
+        // A slip in what a test says to its double is told to the test, and is no call.
+        Lookup::UnknownSubcommand(spec) if spec.flags.has(Flags::DOUBLE) => Some(spec),
         Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     }
 }
