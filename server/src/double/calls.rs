@@ -96,7 +96,10 @@ impl CallFilter {
 
     fn is_right_call(&self, entry: &CallEntry<'_>) -> bool {
         let Some(spec) = entry.spec else {
-            return self.filter.is_any_call();
+            // Of a command that there is not only the name is known.
+            let name = entry.request();
+            let name = name.as_request().get(0).unwrap_or_default();
+            return !self.filter.is_about_something() && self.filter.is_called_as(name);
         };
         // What it was about is read only if that matters.
         self.filter.is_called(spec)

@@ -244,17 +244,13 @@ impl Filter {
         self.matches_client(client) && is_kind && is_about
     }
 
-    /// Whether every call is meant, whatever it is about.
-    pub(crate) fn is_any_call(&self) -> bool {
-        let Self {
-            command,
-            key,
-            group,
-            consumer,
-            client: _,
-            node: _,
-        } = self;
-        command.is_none() && key.is_none() && group.is_none() && consumer.is_none()
+    /// Whether calls are meant of a command that there is not, and that was asked for by this name.
+    pub(crate) fn is_called_as(&self, name: &[u8]) -> bool {
+        match &self.command {
+            None => true,
+            Some(CommandFilter::Named(wanted)) => wanted.eq_ignore_ascii_case(name),
+            Some(CommandFilter::Category(_)) => false,
+        }
     }
 
     /// Whether calls of this command are meant, whatever they are about.
