@@ -3,6 +3,7 @@
 use tailrace_tests::Caller;
 use tailrace_tests::Value;
 
+mod beginnings;
 mod clock;
 mod cluster;
 mod crashes;
@@ -16,6 +17,7 @@ mod resets;
 mod snapshots;
 mod spaces;
 mod waits;
+mod whole;
 
 /// A double whose clock stands still at a thousand seconds.
 const FROZEN: &str = "testdouble yes\nclock frozen:1000000\nseed 7";

@@ -5,3 +5,4 @@ mod scripts;
 mod starts;
 mod threads;
 mod time;
+mod verbs;

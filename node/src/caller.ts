@@ -58,11 +58,6 @@ export class Caller {
     return this.#connection?.send(words) ?? carried(this.#carrier, words);
   }
 
-  /** Sends a command to each node. */
-  protected async askNodes(words: Words): Promise<Reply[]> {
-    return Promise.all(this.nodes.map((node) => (node === this.url ? this.ask(words) : askOnce(node, words))));
-  }
-
   /** Sends what may wait, on a connection for that: what the test does meanwhile would be stuck behind it. */
   protected async askAside(words: Words): Promise<Reply> {
     return this.#connection === undefined ? this.ask(words) : askOnce(this.url, words);

@@ -1,7 +1,7 @@
 // Waiting for something, and insisting on it.
 
 import { Caller } from "./caller";
-import { ReplyError, toRecord } from "./resp";
+import { ReplyError } from "./resp";
 import { countWords, filterWords, queryWords, type CallQuery, type Count } from "./words";
 
 /** How long a test waits, in milliseconds of the host. */
@@ -80,8 +80,12 @@ export class Conditions extends Caller {
 
   /** Waits until a fault keeps back so many. */
   async waitHeld(fault: { name: string } | string, count: Count = SOME, patience?: Patience): Promise<void> {
-    const name = typeof fault === "string" ? fault : fault.name;
-    await this.wait(["HELD", name, ...countWords(count)], patience);
+    await this.wait(["HELD", nameOf(fault), ...countWords(count)], patience);
+  }
+
+  /** Waits until so many clients are connected, that of the test among them. */
+  async waitClients(count: Count, patience?: Patience): Promise<void> {
+    await this.wait(["CLIENTS", ...countWords(count)], patience);
   }
 
   async waitSubscribed(channel: string, count: Count = SOME, patience?: Patience): Promise<void> {
@@ -103,6 +107,30 @@ export class Conditions extends Caller {
 
   async assertPending(stream: string, group: string, count: Count): Promise<void> {
     await this.assert("PENDING", stream, group, ...countWords(count));
+  }
+
+  async assertLag(stream: string, group: string, count: Count): Promise<void> {
+    await this.assert("LAG", stream, group, ...countWords(count));
+  }
+
+  async assertEntry(stream: string, field: string, value: string): Promise<void> {
+    await this.assert("ENTRY", stream, field, value);
+  }
+
+  async assertClients(count: Count): Promise<void> {
+    await this.assert("CLIENTS", ...countWords(count));
+  }
+
+  async assertSubscribed(channel: string, count: Count = SOME): Promise<void> {
+    await this.assert("SUBSCRIBED", channel, ...countWords(count));
+  }
+
+  async assertHeld(fault: { name: string } | string, count: Count = SOME): Promise<void> {
+    await this.assert("HELD", nameOf(fault), ...countWords(count));
+  }
+
+  async assertIdle(): Promise<void> {
+    await this.assert("IDLE");
   }
 
   async assertLen(stream: string, count: Count): Promise<void> {
@@ -140,22 +168,19 @@ export class Conditions extends Caller {
     await this.wait(["AT-LEAST-ONCE", stream, group, ...promisedWords(promised)], promised);
   }
 
-  /** Begins, anew, to note what becomes of the entries of all streams or of one. */
-  async startLedger(stream?: string): Promise<void> {
-    await this.td("LEDGER", "ON", ...(stream === undefined ? [] : [stream]));
+  /** Likewise, and none was delivered more than once. */
+  async waitExactlyOnce(stream: string, group: string, promised: Promised & Patience = {}): Promise<void> {
+    await this.wait(["EXACTLY-ONCE", stream, group, ...promisedWords(promised)], promised);
   }
 
-  /** What became of the entries of a group, in sums. */
-  async ledger(stream: string, group: string): Promise<Record<string, unknown>> {
-    const sums = toRecord(await this.td("LEDGER", stream, group));
-    const consumers = Object.entries(toRecord(sums.consumers)).map(([name, told]) => [name, toRecord(told)]);
-    return { ...sums, consumers: Object.fromEntries(consumers) };
+  /** Waits until no entry is pending or dropped, and nobody acknowledged what was not delivered to it. */
+  async waitNoLeak(stream: string, group: string, patience?: Patience): Promise<void> {
+    await this.wait(["NO-LEAK", stream, group], patience);
   }
+}
 
-  /** Notes that the work of entries is done. */
-  async worked(stream: string, group: string, ...ids: string[]): Promise<void> {
-    await this.td("LEDGER", "WORKED", stream, group, ...ids);
-  }
+function nameOf(fault: { name: string } | string): string {
+  return typeof fault === "string" ? fault : fault.name;
 }
 
 function promisedWords({ worked }: Promised): string[] {

@@ -1,9 +1,10 @@
 // The verbs of a test: what TESTDOUBLE does, on a server or on a space of one.
 
-import { Conditions, PATIENCE_MS } from "./conditions";
+import { PATIENCE_MS } from "./conditions";
+import { Data } from "./data";
 import { report } from "./report";
 import { toRecord, type Reply } from "./resp";
-import { faultWords, queryWords, type CallQuery, type FaultOptions } from "./words";
+import { faultWords, type FaultOptions } from "./words";
 
 /** How the clock goes. Times are milliseconds since 1970. */
 export interface Clock {
@@ -14,19 +15,6 @@ export interface Clock {
   timers: number;
   /** How many clients wait. */
   blocked: number;
-}
-
-/** A command that a client sent, and what it heard. */
-export interface Call {
-  number: number;
-  time: number;
-  client: number;
-  name: string;
-  call: string[];
-  /** As it stood on the wire. */
-  reply: string;
-  /** The fault that struck. */
-  fault: string | null;
 }
 
 /** A fault that was put in. */
@@ -53,7 +41,7 @@ export class Fault {
 }
 
 /** A server in the hands of a test. */
-export class TestDouble extends Conditions {
+export class TestDouble extends Data {
   #faults = 0;
 
   // The clock. What moves it resolves with the time it shows then, once everything that became due has happened.
@@ -106,12 +94,17 @@ export class TestDouble extends Conditions {
     return this.#clock("REAL");
   }
 
+  /** Stops the clock, and lets each command of a client move it by so many milliseconds when it comes. */
+  async tick(ms: number): Promise<number> {
+    return this.#clock("TICK", ms);
+  }
+
   /** Turns the wall clock alone, backwards if negative. */
   async skew(ms: number): Promise<number> {
     return this.#clock("SKEW", ms);
   }
 
-  // Faults and calls.
+  // Faults.
 
   /** Puts a fault in, for a command, a category such as `@write`, or all with `*`. */
   async fault(command: string, options: FaultOptions): Promise<Fault> {
@@ -119,6 +112,11 @@ export class TestDouble extends Conditions {
     const name = options.name ?? `${command.toLowerCase()}-${this.#faults}`;
     await this.td("FAULT", "ADD", name, ...faultWords(command, options));
     return new Fault(name, this);
+  }
+
+  /** Puts in faults, one in each line as `TD FAULT ADD` takes them, and resolves with how many. */
+  async loadFaults(lines: string): Promise<number> {
+    return (await this.td("FAULT", "LOAD", lines)) as number;
   }
 
   /** Takes all faults out. */
@@ -129,25 +127,6 @@ export class TestDouble extends Conditions {
   /** Lets go what a fault keeps back. */
   async release(fault: string, count?: number): Promise<number> {
     return new Fault(fault, this).release(count);
-  }
-
-  /** What clients asked, the oldest first. */
-  async calls(query: CallQuery = {}): Promise<Call[]> {
-    const found = (await this.td("CALLS", ...queryWords(query))) as Reply[];
-    return found.map((call) => toRecord(call) as unknown as Call);
-  }
-
-  async countCalls(query: CallQuery = {}): Promise<number> {
-    return (await this.td("CALLS", "COUNT", ...queryWords(query))) as number;
-  }
-
-  async clearCalls(): Promise<void> {
-    await this.td("CALLS", "CLEAR");
-  }
-
-  /** Commands that clients sent and that are not known, with how often they did. */
-  async unsupported(): Promise<Record<string, number>> {
-    return toRecord(await this.td("CALLS", "UNSUPPORTED")) as Record<string, number>;
   }
 
   // A cluster. Nodes go by their number, from 0, or their id; slots by their number or a key.
@@ -192,24 +171,58 @@ export class TestDouble extends Conditions {
     await this.td("CLUSTER", "STALE", node, ...(isStale ? [] : ["OFF"]));
   }
 
-  // Servers beside this one.
+  // Servers beside this one, and what they begin with.
 
   /**
    * A server of its own in the same process: port, data, clock, faults, calls and
    * ledger are nobody else's.
    */
   async space(options: SpaceOptions = {}): Promise<Space> {
-    const { nodes } = options;
-    const url = await this.td(
+    const { nodes, from } = options;
+    const asked = from instanceof Snapshot ? from.td : this;
+    const url = await asked.td(
       "SPACE",
       "NEW",
       ...(nodes === undefined ? [] : ["NODES", nodes]),
+      ...(from === undefined ? [] : ["FROM", nameOf(from)]),
       // What a test that was ended leaves behind ends with its connection.
-      ...(this.hasConnection ? ["OWNED"] : []),
+      ...(asked.hasConnection ? ["OWNED"] : []),
     );
-    const space = new Space(nodes === undefined ? [String(url)] : await this.#nodesOf(url), this);
-    await space.startLedger();
+    const isServer = nodes === undefined && this.nodes.length === 1;
+    const space = new Space(isServer ? [String(url)] : await this.#nodesOf(url), this.root);
+    await (from === undefined ? space.startLedger() : space.beginLedger());
     return space;
+  }
+
+  /**
+   * Keeps what `fill` brings, lines of commands or what is done to a space, under a name. Spaces of any number of nodes
+   * can begin with it: `space({ from })`.
+   */
+  async keep(name: string, fill: Fill, options: SpaceOptions = {}): Promise<Snapshot> {
+    const space = await this.space(options);
+    try {
+      await (typeof fill === "string" ? space.load(fill) : fill(space));
+      return await space.save(name);
+    } catch (error) {
+      await space.free();
+      throw error;
+    }
+  }
+
+  /** Keeps all data and the clock under a name. */
+  async save(name: string): Promise<Snapshot> {
+    await this.td("SNAPSHOT", "SAVE", name);
+    return new Snapshot(name, this);
+  }
+
+  /** Goes back to what was kept, as often as one likes. */
+  async restore(snapshot: string | Snapshot): Promise<void> {
+    await this.td("SNAPSHOT", "RESTORE", nameOf(snapshot));
+  }
+
+  /** Forgets what was kept. */
+  async drop(snapshot: string | Snapshot): Promise<void> {
+    await this.td("SNAPSHOT", "DROP", nameOf(snapshot));
   }
 
   // Ends of all kinds.
@@ -249,36 +262,14 @@ export class TestDouble extends Conditions {
     await this.td("RESET");
   }
 
-  // All data at once.
-
-  /** Keeps all data and the clock under a name. */
-  async save(name: string): Promise<void> {
-    await this.td("SNAPSHOT", "SAVE", name);
-  }
-
-  /** Goes back to what was kept under a name, as often as one likes. */
-  async restore(name: string): Promise<void> {
-    await this.td("SNAPSHOT", "RESTORE", name);
-  }
-
-  /** All data, or those of some keys, as lines for golden files; of a cluster those of each node in turn. */
-  async state(...keys: string[]): Promise<string> {
-    return (await this.askNodes(["TESTDOUBLE", "STATE", ...keys])).map(String).join("");
-  }
-
-  /** The lines in which what was kept under a name differs from what is there now, or was kept under another. */
-  async diff(one: string, other = "NOW"): Promise<string> {
-    return String(await this.td("DIFF", one, other));
-  }
-
-  /** Executes commands, one in each line, all or none. */
-  async load(lines: string): Promise<number> {
-    return (await this.td("FIXTURE", "LOAD", lines)) as number;
-  }
-
   /** What there is to know when a test has failed: the clock, who waits, what is pending, faults and the last calls. */
   async report(): Promise<string> {
     return report(this);
+  }
+
+  /** What its spaces are freed by: they may end later than it does if it is one itself. */
+  protected get root(): TestDouble {
+    return this;
   }
 
   /** Where the nodes of a space listen. */
@@ -305,27 +296,54 @@ export interface RestartOptions {
 export interface SpaceOptions {
   /** A cluster of so many nodes. */
   nodes?: number;
+  /** It begins with this data, ledger and clock: what `keep` or `save` made, or what this server kept under a name. */
+  from?: Snapshot | string;
+}
+
+/** What brings data: lines of commands, or what is done to a space. */
+export type Fill = string | ((td: Space) => unknown);
+
+/** All data and the clock of a server, as they were. */
+export class Snapshot {
+  constructor(
+    readonly name: string,
+    /** What has it. */
+    readonly td: TestDouble,
+  ) {}
+}
+
+function nameOf(snapshot: string | Snapshot): string {
+  return typeof snapshot === "string" ? snapshot : snapshot.name;
 }
 
 /** A server of its own, within the process of another. */
 export class Space extends TestDouble {
   constructor(
     nodes: readonly [string, ...string[]],
-    private readonly root: TestDouble,
+    private readonly process: TestDouble,
   ) {
     super(nodes[0], undefined, nodes);
+  }
+
+  protected override get root(): TestDouble {
+    return this.process;
   }
 
   /** As of any server, but that it goes on to keep a ledger. */
   override async reset(): Promise<void> {
     await super.reset();
-    await this.startLedger();
+    await this.beginLedger();
   }
 
   /** Ends it, and the connections to it. */
   async free(): Promise<void> {
     this.close();
-    await this.root.td("SPACE", "FREE", this.url);
+    await this.process.td("SPACE", "FREE", this.url).catch((error: Error) => {
+      // It ends with the snapshot's space that it began with.
+      if (!error.message.includes("there is no space")) {
+        throw error;
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,9 @@
 export { findBinary, platformPackages } from "./binary";
 export { Caller, type Carrier } from "./caller";
 export { TailraceAssertionError, type Patience, type Promised, type Readers } from "./conditions";
-export { Fault, Space, TestDouble, type Call, type Clock, type RestartOptions, type SpaceOptions } from "./double";
+export type { Call, Kept, LedgerSums } from "./data";
+export { Fault, Snapshot, Space, TestDouble } from "./double";
+export type { Clock, Fill, RestartOptions, SpaceOptions } from "./double";
 export { ReplyError, toRecord, type Reply } from "./resp";
 export { attachOrStart, Server, start, type StartOptions } from "./server";
 export { addReport, within } from "./within";

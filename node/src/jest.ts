@@ -1,6 +1,6 @@
 // For jest: each test has a space of its own, each worker a process.
 
-import type { Space, SpaceOptions, TestDouble } from "./double";
+import type { Fill, Snapshot, Space, SpaceOptions, TestDouble } from "./double";
 import { attachOrStart, Server } from "./server";
 import { within } from "./within";
 
@@ -14,24 +14,52 @@ export interface TestWithSpace {
   skip(name: string, run: TailraceTest, timeout?: number): void;
 }
 
+/** How spaces are to be, or what says so when a test begins. */
+export type SpaceWish = SpaceOptions | (() => SpaceOptions);
+
 /** The `test` of jest, with `td`. If a test fails, its error has the report of the space. */
-export const test: TestWithSpace = Object.assign(declare("all"), {
-  only: declare("only"),
-  skip: declare("skip"),
-});
+export const test: TestWithSpace = withSpace({});
 
 export const it = test;
+
+/** Likewise, with a space that is to be like this. */
+export function withSpace(wish: SpaceWish): TestWithSpace {
+  return Object.assign(declare("all", wish), {
+    only: declare("only", wish),
+    skip: declare("skip", wish),
+  });
+}
+
+/**
+ * Keeps data for the tests of a file or of a `describe` to begin with, once for all of them:
+ * `withSpace(() => ({ from: orders.snapshot }))`.
+ */
+export function useSnapshot(name: string, fill: Fill): { readonly snapshot: Snapshot } {
+  const { beforeAll } = jest();
+  let kept: Snapshot | undefined;
+  beforeAll(async () => {
+    kept = await (await server()).keep(name, fill);
+  });
+  return {
+    get snapshot() {
+      if (kept === undefined) {
+        throw new Error(`the snapshot ${name} is there once the tests begin`);
+      }
+      return kept;
+    },
+  };
+}
 
 /**
  * Gives each test of a file or of a `describe` a space, `space.td`, for hooks that need it, too. With the environment
  * `tailrace/jest-environment` the error of a test that fails has the report of it.
  */
-export function useTailrace(options: SpaceOptions = {}): { readonly td: Space } {
+export function useTailrace(wish: SpaceWish = {}): { readonly td: Space } {
   const { beforeEach, afterEach } = jest();
   const open = spaces();
   let current: Space | undefined;
   beforeEach(async () => {
-    current = await (await server()).space(options);
+    current = await (await server()).space(wished(wish));
     open.add(current);
   });
   afterEach(async () => {
@@ -60,11 +88,15 @@ function spaces(): Set<Space> {
   return (world[SPACES] ??= new Set());
 }
 
-function declare(kind: "all" | "only" | "skip") {
+function wished(wish: SpaceWish): SpaceOptions {
+  return typeof wish === "function" ? wish() : wish;
+}
+
+function declare(kind: "all" | "only" | "skip", wish: SpaceWish) {
   return (name: string, run: TailraceTest, timeout?: number): void => {
     const { test } = jest();
     const base = kind === "all" ? test : test[kind];
-    base(name, async () => within(await server(), (td) => run({ td })), timeout);
+    base(name, async () => within(await server(), (td) => run({ td }), wished(wish)), timeout);
   };
 }
 
@@ -83,6 +115,7 @@ function jest(): JestGlobals {
 
 interface JestGlobals {
   test: JestTest & { only: JestTest; skip: JestTest };
+  beforeAll(hook: () => Promise<void>): void;
   beforeEach(hook: () => Promise<void>): void;
   afterEach(hook: () => Promise<void>): void;
   afterAll(hook: () => Promise<void>): void;

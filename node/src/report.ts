@@ -1,6 +1,7 @@
 // What a test that failed says of its server.
 
-import type { Call, TestDouble } from "./double";
+import type { Call } from "./data";
+import type { TestDouble } from "./double";
 import { toRecord, type Reply } from "./resp";
 
 /** Tells of the clock, clients that wait, pending entries, faults and the last calls. */
@@ -27,11 +28,11 @@ async function tellClock(td: TestDouble): Promise<string[]> {
   return [`${mode}, at ${now} (${new Date(now).toISOString()}); ${due}`];
 }
 
-/** Who waits is told by the error of an assertion that cannot hold. */
+/** Who waits is told by the error of an assertion that cannot hold, node by node. */
 async function tellBlocked(td: TestDouble): Promise<string[]> {
   const told = await td.assert("BLOCKED", "<", 0).catch((error: Error) => error.message);
-  const [, readers = ""] = String(told).split("who waits: ");
-  return readers.split("; ").filter((reader) => reader !== "");
+  const readers = String(told).split("; ").map((part) => part.replace("who waits: ", ""));
+  return readers.filter((reader) => reader.startsWith("client ")).map(cut);
 }
 
 /** The state of all data has it, which no fault and no pause can keep back. */

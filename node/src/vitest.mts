@@ -2,13 +2,15 @@
 
 import { test as base, type TestAPI } from "vitest";
 
-import { attachOrStart, Server, type Space, type TestDouble } from "./index.js";
+import { attachOrStart, Server, type Space, type SpaceOptions, type TestDouble } from "./index.js";
 import { addText } from "./within.js";
 
 /** What tests ask for: `test("...", async ({ td }) => { ... })`. */
 export interface TailraceFixtures {
   /** The process, which all tests of a worker share. */
   tailrace: TestDouble;
+  /** How its server is to be: `test.extend({ spaceOptions: { nodes: 3 } })`. */
+  spaceOptions: SpaceOptions;
   /** A server that only this test knows. */
   td: Space;
 }
@@ -23,8 +25,9 @@ export const test: TestAPI<TailraceFixtures> = base.extend<TailraceFixtures>({
     },
     { scope: "worker" },
   ],
-  td: async ({ tailrace, task }, use) => {
-    const space = await tailrace.space();
+  spaceOptions: {},
+  td: async ({ tailrace, spaceOptions, task }, use) => {
+    const space = await tailrace.space(spaceOptions);
     await use(space);
     const errors = task.result?.errors ?? [];
     if (errors.length > 0) {

@@ -10,6 +10,8 @@ export interface CallFilter {
   consumer?: string;
   /** The name or the number of a client. */
   client?: string | number;
+  /** A node of a cluster, counted from 0. */
+  node?: number;
 }
 
 /** What a fault does. */
@@ -52,7 +54,12 @@ export type FaultOptions = CallFilter & {
   skip?: number;
   /** How likely each call is struck, from 0 to 1; which ones are goes by the seed of the server. */
   probability?: number;
-} & ({ before: Effect; after?: undefined } | { after: Effect; before?: undefined });
+} & (
+    | { before: Effect; after?: undefined; push?: undefined }
+    | { after: Effect; before?: undefined; push?: undefined }
+    /** It is what is pushed to a client that is lost: a `message`, `pmessage` or `smessage`, or what tells a cache. */
+    | { push: "drop"; before?: undefined; after?: undefined }
+  );
 
 /** Which calls are wanted. */
 export interface CallQuery extends CallFilter {
@@ -75,7 +82,7 @@ export function countWords(count: Count): Words {
 
 /** `filter` as words, for faults, calls and waits. */
 export function filterWords(filter: CallFilter): Words {
-  const names = ["key", "group", "consumer", "client"] as const;
+  const names = ["key", "group", "consumer", "client", "node"] as const;
   return names.flatMap((name) => {
     const value = filter[name];
     return value === undefined ? [] : [name.toUpperCase(), value];
@@ -95,8 +102,8 @@ export function queryWords(query: CallQuery): Words {
 
 /** What comes behind the name in `TD FAULT ADD`. */
 export function faultWords(command: string, options: FaultOptions): Words {
-  const { times, skip, probability } = options;
-  const stage = options.before === undefined ? "AFTER" : "BEFORE";
+  const { times, skip, probability, before, after, push } = options;
+  const stage = push !== undefined ? "PUSH" : before === undefined ? "AFTER" : "BEFORE";
   return [
     ...(command === "*" ? [] : ["CMD", command]),
     ...filterWords(options),
@@ -104,11 +111,11 @@ export function faultWords(command: string, options: FaultOptions): Words {
     ...(times === undefined ? [] : times === "always" ? ["ALWAYS"] : ["TIMES", times]),
     ...(probability === undefined ? [] : ["PROB", probability]),
     stage,
-    ...effectWords(options.before ?? options.after),
+    ...effectWords(push ?? before ?? after),
   ];
 }
 
-function effectWords(effect: Effect | undefined): Words {
+function effectWords(effect: Effect | "drop" | undefined): Words {
   if (typeof effect === "string") {
     return [effect.toUpperCase()];
   }

@@ -46,7 +46,7 @@ test("a server that is named is taken, and goes on", async () => {
 
 test("nothing keeps a program from its end, and the server ends with it", async () => {
   const script = 'import { start } from "tailrace"; const s = await start(); await s.freeze(); console.log(s.url)';
-  await watchedToTheEnd(["--input-type=module", "--eval", script], (child) => once(child, "exit"));
+  await watchedToTheEnd(["--input-type=module", "--eval", script], (_, exited) => exited);
 });
 
 test("the server ends with a program that is killed", async () => {
@@ -55,15 +55,19 @@ test("the server ends with a program that is killed", async () => {
   await watchedToTheEnd(["--input-type=module", "--eval", script], (child) => child.kill("SIGKILL"));
 });
 
-test("a cluster has nodes", async () => {
+test("a cluster has nodes, and so have its spaces", async () => {
   const server = await start({ nodes: 3 });
   assert.equal(new Set(server.nodes.map((url) => new URL(url).port)).size, 3);
+  const space = await server.space();
+  assert.equal(space.nodes.length, 3);
   await server.stop();
 });
 
 /** Ends a program that prints the url of its server, and waits until a connection to that is closed. */
 async function watchedToTheEnd(command, end) {
   const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
+  // It may have ended before its line is read.
+  const exited = once(child, "exit");
   const [url] = await once(createInterface(child.stdout), "line");
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -72,6 +76,6 @@ async function watchedToTheEnd(command, end) {
     // It may have ended before the connection was there.
     socket.on("error", resolve);
   });
-  await end(child);
+  await end(child, exited);
   await ended;
 }

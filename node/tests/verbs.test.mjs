@@ -35,6 +35,10 @@ spaced("the clock stands, moves and goes on", async (td) => {
   assert.equal(await td.run(10), 4 * MINUTE + 111);
   await td.auto(2);
   assert.equal((await td.clock()).mode, "auto");
+  await td.tick(5);
+  const at = await td.now();
+  await td.call("PING");
+  assert.equal(await td.now(), at + 5);
   await td.scale(1_000);
   assert.equal((await td.clock()).mode, "scale 1000");
   await td.real();
@@ -70,6 +74,25 @@ spaced("what is kept back is let go", async (td) => {
   assert.deepEqual(await Promise.all(replies), [null, null]);
 });
 
+spaced("pushes are lost, and faults are read from lines", async (td) => {
+  const listener = createClient({ url: td.url });
+  await listener.connect();
+  const heard = [];
+  await listener.subscribe("news", (text) => heard.push(text));
+  await td.assertSubscribed("news");
+  const lost = await td.fault("message", { push: "drop", key: "news" });
+  await td.call("PUBLISH", "news", "one");
+  await td.call("PUBLISH", "news", "two");
+  // What it hears first is the second.
+  await listener.ping();
+  assert.deepEqual(heard, ["two"]);
+  assert.equal(await lost.hits(), 1);
+  listener.destroy();
+  assert.equal(await td.loadFaults("f CMD PING BEFORE BUSY\ng CMD ECHO BEFORE NIL"), 2);
+  await assert.rejects(td.call("PING"), /BUSY/);
+  await td.clearFaults();
+});
+
 spaced("calls are found, counted and forgotten", async (td) => {
   await td.call("SET", "k", "v");
   await td.call("LPUSH", "l", "v").catch(() => {});
@@ -101,6 +124,13 @@ spaced("waits and assertions hold, or say what is the case", async (td) => {
   await waiting;
   await td.assertPending("s", "g", 1);
   await td.assertLen("s", "< 2");
+  await td.assertLag("s", "g", 0);
+  await td.assertEntry("s", "f", "v");
+  await td.assertClients(2);
+  await td.waitClients(">= 2");
+  await td.assertIdle();
+  await assert.rejects(td.assertHeld("gate"), /what gate holds is 0/);
+  await assert.rejects(td.waitNoLeak("s", "g", { timeout: 1 }), TailraceAssertionError);
   const refused = { name: "TailraceAssertionError", message: "s g is not drained: 0 to read, 1 pending, 1 of them with c" };
   await assert.rejects(td.assertDrained("s", "g"), refused);
   await assert.rejects(td.waitDrained("s", "g", { timeout: 1 }), TailraceAssertionError);
@@ -129,13 +159,18 @@ spaced("the ledger of a space is kept from the start", async (td) => {
   await td.call("XACK", "s", "g", id);
   await settled;
   await td.assertExactlyOnce("s", "g");
+  await td.waitExactlyOnce("s", "g");
   await td.assertNoLeak("s", "g");
+  await td.waitNoLeak("s", "g");
   await td.assertNoLoss("s", "g");
   await assert.rejects(td.assertAtLeastOnce("s", "g", { worked: true }), TailraceAssertionError);
   const { acked, consumers } = await td.ledger("s", "g");
   assert.deepEqual([acked, consumers.c], [1, { deliveries: 1, acks: 1, pending: 0 }]);
   await td.startLedger("s");
-  await td.worked("s", "g", id);
+  await td.call("XGROUP", "SETID", "s", "g", 0);
+  assert.equal(await td.worked("s", "g", id), 1);
+  await td.stopLedger();
+  await assert.rejects(td.ledger("s", "g"), /the ledger is off/);
 });
 
 spaced("clients and consumers are cut off", async (td) => {
@@ -215,6 +250,7 @@ test("a cluster is held as one", async () => {
     await td.assertNoLoss(stream, "g");
     await td.assertPending(stream, "g", 1);
     assert.match(report, new RegExp(`${stream} g: 60000-0 with w${at}, idle 0 ms`));
+    assert.match(report, new RegExp(`client \\d+ in XREADGROUP GROUP g w${at} BLOCK 0 STREAMS ${stream} >`));
     assert.ok((await td.killConsumer(stream, "g", `w${at}`)) > 0);
   }
   assert.equal((await Promise.all(workers)).filter((said) => /has ended/.test(said)).length, 3);

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 import redis
 
-from tailrace import Space, TestDouble
+from tailrace import Fill, Space, TestDouble
+
+
+@pytest.fixture(scope="session")
+def tailrace_snapshots() -> dict[str, Fill]:
+    """What tests may begin with: each is made once, and each test that asks for it has a copy."""
+    return {"a hundred jobs": "\n".join(f"XADD jobs {number}-0 task resize" for number in range(1, 101))}
 
 
 @pytest.fixture
@@ -87,6 +93,17 @@ def test_an_acknowledgement_whose_reply_is_lost_has_happened(client: redis.Redis
     assert client.xack("jobs", "workers", "0-1") == 0  # On a new connection.
     td.assert_drained("jobs", "workers")
     td.assert_exactly_once("jobs", "workers")
+
+
+@pytest.mark.tailrace(snapshot="a hundred jobs")
+def test_a_worker_goes_through_all_there_is(client: redis.Redis, td: TestDouble) -> None:
+    for _ in range(2):
+        td.save("begun")
+        work_once(client, "alice")
+        td.assert_drained("jobs", "workers")
+        assert td.ledger("jobs", "workers").consumers["alice"].acks == 100
+        td.restore("begun")
+        td.assert_lag("jobs", "workers", 100)
 
 
 @pytest.mark.tailrace(nodes=3)

@@ -173,6 +173,7 @@ Examples:
 
 Tailrace's own directives:
        threads 1..128            threads that serve sockets (1; with several nodes one for each, up to the cores)
+       busy-poll-us 0..1000      microseconds for which one thread looks for work before it sleeps, while that is worth it (50)
        nodes 1..1000             nodes of a cluster in this process, each with its port from --port on (1)
        replicas 0..8             replicas of each of them (0)
        cluster-topology FILE     the nodes of a cluster of several processes: id, address and slots of each

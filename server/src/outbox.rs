@@ -8,8 +8,7 @@
 //!
 //! Replies go first. Messages may be for very many clients, each of which costs a system call, so these are
 //! written to in rounds: to a slice of them after each turn, and while commands keep coming, no round
-//! begins before a millisecond has passed, or as much time as it will take if that is more. What is published
-//! meanwhile goes along.
+//! begins before as much time has passed as it will take. What is published meanwhile goes along.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -112,7 +111,7 @@ impl Outbox {
         let count = self.messages.len();
         let since = *self.messages_since.get_or_insert(now);
         let is_idle = self.replies.is_empty();
-        let takes_micros = (count as u64 * WRITE_MICROS).max(ROUND_MICROS_MIN);
+        let takes_micros = count as u64 * WRITE_MICROS;
         let is_due =
             is_idle || count <= LISTENERS_FEW || now.0.saturating_sub(since.0) >= takes_micros;
         if is_due {
@@ -228,8 +227,5 @@ const BATCHES_FEW: usize = 3;
 const SLICE: usize = 64;
 /// What writing to a client takes, roughly.
 const WRITE_MICROS: u64 = 5;
-/// While commands keep coming, a round is worth to wait this long for: what is published meanwhile goes along, so that there
-/// are fewer writes.
-const ROUND_MICROS_MIN: u64 = 1_000;
 /// Messages for so many clients never wait for a round.
 const LISTENERS_FEW: usize = 16;

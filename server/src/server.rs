@@ -139,7 +139,7 @@ impl Builder {
     /// # Errors
     ///
     /// [`StartError`] if an address cannot be listened on; it says which, and what to do. So are several nodes of a
-    /// cluster, which [`Cluster::start`] starts.
+    /// cluster, a primary with a replica among them, which [`Cluster::start`] starts.
     pub async fn start(self) -> Result<Server, StartError> {
         Cluster::start(self).await?.into_only()
     }

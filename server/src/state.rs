@@ -235,18 +235,6 @@ impl State {
         }
     }
 
-    /// One without data and clients, to stand where another was moved away from.
-    pub(crate) fn empty_like(other: &Self) -> Self {
-        let store = Store::new(1, 0, Default::default());
-        let clock = Arc::clone(&other.clock);
-        Self::new(
-            Config::clone(&other.config),
-            ServerInfo::clone(&other.info),
-            store,
-            clock,
-        )
-    }
-
     /// Acts on the configuration, at the start and after every change of it.
     pub(crate) fn apply_settings(&mut self) {
         let settings = self.config.settings();

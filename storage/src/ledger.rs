@@ -41,6 +41,14 @@ pub struct Ledger {
     since_look: usize,
 }
 
+/// What is known of a stream, on its way to the ledger of another store.
+#[derive(Debug)]
+pub(crate) struct CarriedLedger {
+    stream: StreamLedger,
+    /// How many lives of streams its ledger has counted.
+    lives: u64,
+}
+
 impl Default for Mark {
     fn default() -> Self {
         Self {
@@ -69,6 +77,36 @@ impl Ledger {
             mark: self.mark,
             ..Self::default()
         }
+    }
+
+    /// One that knows what these know of the streams that are wanted; nothing if there is no ledger. A number tells them
+    /// apart.
+    pub(crate) fn gathered<'a>(
+        ledgers: impl Iterator<Item = (usize, &'a Self)>,
+        databases: usize,
+        is_wanted: impl Fn(usize, &[u8]) -> bool,
+    ) -> Option<Self> {
+        let mut gathered: Option<Self> = None;
+        for (number, theirs) in ledgers {
+            let own = gathered.get_or_insert_with(|| Self {
+                mark: theirs.mark,
+                ..Self::new(databases, theirs.is_for_all())
+            });
+            own.lives = own.lives.max(theirs.lives);
+            for (own, theirs) in own.streams.iter_mut().zip(&theirs.streams) {
+                let wanted = theirs.iter().filter(|(key, _)| is_wanted(number, key));
+                own.extend(wanted.map(|(key, stream)| (key.clone(), stream.clone())));
+            }
+            match (&mut own.scope, &theirs.scope) {
+                (Some(own), Some(theirs)) => {
+                    for (own, theirs) in own.iter_mut().zip(theirs) {
+                        own.extend(theirs.iter().cloned());
+                    }
+                }
+                _ => own.scope = None,
+            }
+        }
+        gathered
     }
 
     /// Whether it notes what happens under this key.
@@ -149,6 +187,20 @@ impl Ledger {
     /// A stream is about to come under another key, with all that is known of it.
     pub(crate) fn lift(&mut self, db: usize, key: &[u8]) {
         self.carried = self.streams[db].remove(key);
+    }
+
+    /// A stream leaves for another store, with all that is known of it.
+    pub(crate) fn give_away(&mut self, db: usize, key: &[u8]) -> Option<CarriedLedger> {
+        let stream = self.streams[db].remove(key)?;
+        let lives = self.lives;
+        Some(CarriedLedger { stream, lives })
+    }
+
+    /// A stream is about to come from another store, with all that is known of it.
+    pub(crate) fn take_in(&mut self, carried: CarriedLedger) {
+        // Its lives are none of those that are to come.
+        self.lives = self.lives.max(carried.lives);
+        self.carried = Some(carried.stream);
     }
 
     /// Something happened to a key as a whole.

@@ -79,9 +79,9 @@ pub use rng::Rng;
 pub use slot::{SLOT_COUNT, key_slot, pattern_slot};
 pub use store::{
     AddError, Contents, ContentsKey, CreateGroupError, Flushed, GroupError, GroupStart,
-    IncrementError, KeyExists, KeyFacts, MissingStream, MovedKey, NoSuchKey, RestoreOptions,
-    SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError, Settings, SlotStep,
-    Snapshot, Stats, Store, Stored, StringError,
+    IncrementError, KeyExists, KeyFacts, MissingDatabase, MissingStream, MovedKey, NoSuchKey,
+    RestoreOptions, SetCondition, SetExpiry, SetOptions, SetOutcome, SetStreamIdError, Settings,
+    SlotStep, Snapshot, Stats, Store, Stored, StringError,
 };
 pub use stream::{AppendError, GroupExists, MaxDeletedAboveId, NoGroup, SetId, SetIdError, Stream};
 pub use strings::StringValue;

@@ -5,6 +5,7 @@
 //! which the reference says so. What fails has changed nothing.
 
 mod bits;
+mod gathered;
 mod keys;
 mod ledger;
 mod packing;
@@ -18,6 +19,7 @@ mod waiting;
 
 use self::packing::Unpacked;
 
+pub use self::gathered::MissingDatabase;
 pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};

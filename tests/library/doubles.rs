@@ -16,15 +16,15 @@ use tokio::io::AsyncWriteExt;
 use tokio::io::DuplexStream;
 
 /// A client in memory.
-struct Talker(DuplexStream);
+pub(super) struct Talker(pub(super) DuplexStream);
 
 impl Talker {
-    async fn send(&mut self, line: &str) {
+    pub(super) async fn send(&mut self, line: &str) {
         let words: Vec<&str> = line.split(' ').collect();
         self.0.write_all(&encode(&words)).await.unwrap();
     }
 
-    async fn hear(&mut self) -> String {
+    pub(super) async fn hear(&mut self) -> String {
         let mut input = Vec::new();
         loop {
             if let Some((value, _)) = Value::parse(&input) {
@@ -36,7 +36,7 @@ impl Talker {
         }
     }
 
-    async fn ask(&mut self, line: &str) -> String {
+    pub(super) async fn ask(&mut self, line: &str) -> String {
         self.send(line).await;
         self.hear().await
     }

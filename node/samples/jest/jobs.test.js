@@ -1,8 +1,8 @@
 // A worker on ioredis, with hooks that make its group.
 
 const { expect } = require("@jest/globals");
-const { Redis } = require("ioredis");
-const { test: testWithSpace, useTailrace } = require("tailrace/jest");
+const { Cluster, Redis } = require("ioredis");
+const { test: testWithSpace, useSnapshot, useTailrace, withSpace } = require("tailrace/jest");
 
 const space = useTailrace();
 /** @type {Redis} */
@@ -73,4 +73,21 @@ testWithSpace("keys expire when the clock says so", async ({ td }) => {
   expect(await td.call("EXISTS", "lock")).toBe(1);
   await td.advance(1);
   expect(await td.call("EXISTS", "lock")).toBe(0);
+});
+
+describe("with data that are there", () => {
+  const orders = useSnapshot("orders", "XADD orders 1-1 sku 7\nXGROUP CREATE orders workers 0");
+  const testWithOrders = withSpace(() => ({ from: orders.snapshot, nodes: 3 }));
+
+  for (const round of [1, 2]) {
+    testWithOrders(`an order is packed, time ${round}`, async ({ td }) => {
+      expect(td.nodes).toHaveLength(3);
+      await td.assertLag("orders", "workers", 1);
+      const client = new Cluster([{ host: td.host, port: td.port }]);
+      await client.xreadgroup("GROUP", "workers", "alice", "STREAMS", "orders", ">");
+      await client.xack("orders", "workers", "1-1");
+      await td.assertExactlyOnce("orders", "workers");
+      client.disconnect();
+    });
+  }
 });

@@ -2,6 +2,7 @@
 
 import { createClient } from "redis";
 import { expect } from "vitest";
+import type { Snapshot, SpaceOptions } from "tailrace";
 import { test as base } from "tailrace/vitest";
 
 function clientOf(url: string) {
@@ -103,4 +104,32 @@ test.concurrent.for([1, 2, 3])("tests at the same time do not see each other: %i
   await td.freeze(number);
   expect(await td.call("XADD", "s", "*", "number", number)).toBe(`${number}-0`);
   expect(await td.call("XLEN", "s")).toBe(1);
+});
+
+/** What tests begin with is made once for each worker, and each test has a copy. */
+const busy = test.extend<{ spaceOptions: SpaceOptions; orders: Snapshot }>({
+  orders: [
+    async ({ tailrace }, use) => {
+      await use(await tailrace.keep("orders", "XADD jobs * task resize\nXADD jobs * task mail"));
+    },
+    { scope: "worker" },
+  ],
+  spaceOptions: async ({ orders }, use) => {
+    await use({ from: orders });
+  },
+});
+
+for (const worker of ["alice", "bob"]) {
+  busy(`${worker} does all there is to do`, async ({ td, client }) => {
+    await read(client, worker);
+    const pending = await client.xPendingRange("jobs", "workers", "-", "+", 10);
+    expect(await client.xAck("jobs", "workers", pending.map(({ id }) => id))).toBe(2);
+    await td.assertExactlyOnce("jobs", "workers");
+  });
+}
+
+const clustered = base.extend({ spaceOptions: { nodes: 3 } });
+
+clustered("a cluster is one line away", async ({ td }) => {
+  expect(td.nodes).toHaveLength(3);
 });

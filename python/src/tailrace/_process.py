@@ -7,12 +7,17 @@ import os
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
+from ._caller import named_words
 from ._space import Space
-from ._wire import Connection, TailraceError, text
+from ._wire import Connection, TailraceError, Word, array, fields, text
+
+Fill: TypeAlias = "str | Callable[[Space], object]"
+"""What brings data: lines of commands, or a function that is given a space."""
 
 
 class StartError(TailraceError):
@@ -39,14 +44,55 @@ class Process:
         self.url: str = ready["url"]
         self.pid: int = ready["pid"]
         self._connection = Connection(*address(self.url))
+        self._kept: dict[str, Space] = {}
 
-    def space(self, *, nodes: int | None = None) -> Space:
-        """Starts a server with nothing in common with others, or a cluster of so many nodes."""
-        words: list[str | int] = ["TD", "SPACE", "NEW"]
-        if nodes is not None:
-            words += ["NODES", nodes]
-        url = text(self._connection.execute(*words))
-        return Space(self, url)
+    def space(self, *, nodes: int | None = None, snapshot: str | None = None) -> Space:
+        """Starts a server with nothing in common with others, or a cluster of so many nodes. Its ledger is on.
+
+        With `snapshot` it begins with what `keep` has kept under that name: data, ledger and clock.
+        """
+        words: list[Word] = ["SPACE", "NEW", *named_words({"NODES": nodes, "FROM": snapshot})]
+        if snapshot is None:
+            space = Space(self, text(self._connection.execute("TD", *words)))
+            space.td.ledger_on()
+            return space
+        if snapshot not in self._kept:
+            known = ", ".join(self._kept) or "none"
+            raise TailraceError(f"no snapshot {snapshot!r} is kept; there are: {known}")
+        space = Space(self, text(self._kept[snapshot].td.execute(*words)))
+        space.td.begin_ledger()
+        return space
+
+    def keep(self, name: str, fill: Fill, *, nodes: int | None = None) -> None:
+        """Keeps what `fill` brings, for spaces that begin with it: lines of commands, or what is done to a space.
+
+        Spaces of any number of nodes can begin with it.
+        """
+        space = self.space(nodes=nodes)
+        try:
+            if isinstance(fill, str):
+                space.td.load(fill)
+            else:
+                fill(space)
+            space.td.save(name)
+        except BaseException:
+            space.close()
+            raise
+        before = self._kept.pop(name, None)
+        if before is not None:
+            before.close()
+        self._kept[name] = space
+
+    @property
+    def kept(self) -> list[str]:
+        """The names under which something is kept."""
+        return list(self._kept)
+
+    def nodes(self, space: Space) -> list[tuple[str, int]]:
+        """Host and port of each node of a space, in the order of their numbers."""
+        spaces = (fields(known) for known in array(self._connection.execute("TD", "SPACE", "LIST")))
+        urls = (known["nodes"] for known in spaces if text(known["url"]) == space.url)
+        return [address(text(url)) for url in array(next(urls, []))]
 
     def free(self, space: Space) -> None:
         """Ends a space; its connections are closed then."""
@@ -55,6 +101,8 @@ class Process:
     def close(self) -> None:
         """Ends the server and all of its spaces."""
         self._connection.close()
+        for space in self._kept.values():
+            space.td.close()
         self._process.terminate()
         try:
             self._process.wait(timeout=5)

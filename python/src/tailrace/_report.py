@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
+
+from ._caller import ConditionFailed
+from ._data import Call
 from ._space import Space
-from ._td import Call
-from ._wire import Connection, TailraceError, Word, array, fields, text
+from ._td import TestDouble
+from ._wire import TailraceError, array, fields, text
 
 CALLS_MAX = 20
 PENDING_MAX = 20
-STREAMS_MAX = 20
 TEXT_MAX = 160
 
 
 def describe(space: Space) -> str:
-    """The last calls, who waits, what is pending, the clock, and the faults."""
-    try:
-        return "\n".join(_lines(space))
-    except (OSError, TailraceError) as error:
-        return f"the server tells nothing: {error}"
+    """The last calls, who waits, what is pending, the clock, and the faults.
 
-
-def _lines(space: Space) -> list[str]:
+    It is all asked of TESTDOUBLE, which no fault and no pause keeps back.
+    """
     td = space.td
-    calls = td.calls(limit=CALLS_MAX)
+    lines = [f"{space.url}: {part}" for part in _part(lambda: [_clock(td)])]
+    for title, tell in {
+        "faults": _faults,
+        "the last calls": _calls,
+        "clients that wait": _blocked,
+        "pending entries": _pending,
+    }.items():
+        told = _part(partial(tell, td))
+        lines += [f"{title}: none"] if not told else [f"{title}:", *(f"  {line}" for line in told)]
+    return "\n".join(lines)
+
+
+def _part(tell: Callable[[], list[str]]) -> list[str]:
+    """A part that cannot be told does not hide the others."""
+    try:
+        return tell()
+    except (OSError, TailraceError) as error:
+        return [f"cannot be told: {error}"]
+
+
+def _clock(td: TestDouble) -> str:
     clock = td.clock
-    lines = [f"{space.url}: the clock is {clock.mode} and shows {clock.now}"]
-    if clock.next is not None:
-        lines[0] += f"; in {clock.next - clock.now} ms something is due"
-    lines += _section("faults", _faults(space))
-    lines += _section("the last calls", [_call(call) for call in calls])
-    blocked: list[str] = []
-    pending: list[str] = []
-    for host, port in space.nodes:
-        connection = Connection(host, port)
-        blocked += _blocked(connection)
-        pending += _pending(connection)
-        connection.close()
-    lines += _section("clients that wait", blocked)
-    lines += _section("pending entries", pending)
-    return lines
+    due = "" if clock.next is None else f"; in {clock.next - clock.now} ms something is due"
+    return f"the clock is {clock.mode} and shows {clock.now}{due}"
 
 
-def _section(title: str, lines: list[str]) -> list[str]:
-    return [f"{title}: none"] if not lines else [f"{title}:", *(f"  {line}" for line in lines)]
-
-
-def _faults(space: Space) -> list[str]:
-    known = (fields(fault) for fault in array(space.td.execute("FAULT", "LIST")))
+def _faults(td: TestDouble) -> list[str]:
+    known = (fields(fault) for fault in array(td.execute("FAULT", "LIST")))
     return [
         f"{text(fault['fault'])}: struck {text(fault['hits'])} of {text(fault['matched'])} that matched, "
         f"holds {text(fault['held'])}"
@@ -54,47 +58,46 @@ def _faults(space: Space) -> list[str]:
     ]
 
 
+def _calls(td: TestDouble) -> list[str]:
+    calls = td.calls(limit=CALLS_MAX)
+    left_out = td.count_calls() - len(calls)
+    head = [f"{left_out} before them"] if left_out > 0 else []
+    return head + [_call(call) for call in calls]
+
+
 def _call(call: Call) -> str:
     words = " ".join(_word(word) for word in call.command)
     name = f" {call.client_name}" if call.client_name else ""
     fault = f" (fault {call.fault})" if call.fault else ""
-    return _short(f"{call.number} at {call.time}, client {call.client}{name}: {words} -> {_word(call.reply)}{fault}")
+    heard = _word(call.reply) if call.reply else "nothing"
+    return _short(f"{call.number} at {call.time}, client {call.client}{name}: {words} -> {heard}") + fault
 
 
-def _blocked(connection: Connection) -> list[str]:
-    lines = []
-    for client in text(connection.execute("CLIENT", "LIST")).splitlines():
-        known = dict(part.partition("=")[::2] for part in client.split(" "))
-        if "b" in known.get("flags", ""):
-            lines.append(f"client {known['id']} {known['name']}".rstrip() + f" in {known['cmd']}")
-    return lines
+def _blocked(td: TestDouble) -> list[str]:
+    """Who waits is told by the error of an assertion that cannot hold; a cluster tells it node by node."""
+    try:
+        td.check("BLOCKED", "<", 0)
+    except ConditionFailed as error:
+        told = str(error).split("; ")
+        readers = (part.removeprefix("who waits: ") for part in told)
+        return [_short(reader) for reader in readers if reader.startswith("client ")]
+    return []
 
 
-def _pending(connection: Connection) -> list[str]:
-    lines: list[str] = []
-    for stream in _streams(connection):
-        for group in array(connection.execute("XINFO", "GROUPS", stream)):
-            known = fields(group)
-            name = text(known["name"])
-            head = f"{text(stream)} {name}: {text(known['pending'])} pending, {text(known['lag'])} to read"
-            lines.append(head)
-            rows = array(connection.execute("XPENDING", stream, name, "-", "+", PENDING_MAX))
-            for row in rows:
-                entry, consumer, idle, count = map(text, array(row))
-                lines.append(f"  {entry} with {consumer}, idle for {idle} ms, delivered {count} times")
-    return lines
+def _pending(td: TestDouble) -> list[str]:
+    """The state has it."""
+    now = td.now
+    found = PENDING.findall(td.state())
+    lines = [
+        f"{stream} {group}: {entry} with {consumer}, idle for {now - int(at)} ms, delivered {count} times"
+        for stream, group, entry, consumer, count, at in found[:PENDING_MAX]
+    ]
+    return lines + ([f"and {len(found) - PENDING_MAX} more"] if len(found) > PENDING_MAX else [])
 
 
-def _streams(connection: Connection) -> list[bytes]:
-    cursor: Word = 0
-    found: list[bytes] = []
-    while len(found) < STREAMS_MAX:
-        reply = array(connection.execute("SCAN", cursor, "TYPE", "stream", "COUNT", 1_000))
-        found += [key for key in array(reply[1]) if isinstance(key, bytes)]
-        cursor = text(reply[0])
-        if cursor == "0":
-            break
-    return sorted(found)[:STREAMS_MAX]
+PENDING = re.compile(
+    r"^(?:db0 )?(.+) group (.+) pending (\S+) consumer (.+) deliveries (\d+) delivered (\d+)$", re.MULTILINE
+)
 
 
 def _word(data: bytes) -> str:

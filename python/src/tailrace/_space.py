@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ._td import TestDouble
-from ._wire import Connection, array, number, text
+from ._wire import Connection
 
 if TYPE_CHECKING:
     from ._process import Process
@@ -35,19 +35,14 @@ class Space:
 
     @property
     def nodes(self) -> list[tuple[str, int]]:
-        """Host and port of each node; of a server without a cluster its own."""
+        """Host and port of each node, in the order of their numbers; of a server without a cluster its own."""
         if self._nodes is None:
-            self._nodes = [(self.host, self.port)]
-            connection = Connection(self.host, self.port)
-            info = text(connection.execute("INFO", "cluster"))
-            if "cluster_enabled:1" in info:
-                self._nodes = _nodes(connection)
-            connection.close()
+            self._nodes = self._process.nodes(self)
         return self._nodes
 
     @property
     def td(self) -> TestDouble:
-        """What holds it: clock, faults, waits, calls."""
+        """What holds it: clock, faults, waits, calls, snapshots, the ledger."""
         if self._td is None:
             self._td = TestDouble(self)
         return self._td
@@ -72,12 +67,3 @@ class Space:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _nodes(connection: Connection) -> list[tuple[str, int]]:
-    found = set()
-    for row in array(connection.execute("CLUSTER", "SLOTS")):
-        for node in array(row)[2:]:
-            host, port = array(node)[:2]
-            found.add((text(host), number(port)))
-    return sorted(found, key=lambda node: node[1])

@@ -32,7 +32,7 @@ class Connection:
     def execute(self, *words: Word) -> Reply:
         """Sends one command and waits for its reply."""
         self._socket.sendall(_encode(words))
-        return self._reply()
+        return self.receive()
 
     def execute_all(self, *commands: tuple[Word, ...]) -> list[Reply]:
         """Sends several commands in one piece. Raises the first error, once all replies are there."""
@@ -41,14 +41,15 @@ class Connection:
         error: ServerError | None = None
         for _ in commands:
             try:
-                replies.append(self._reply())
+                replies.append(self.receive())
             except ServerError as reason:
                 error = error or reason
         if error:
             raise error
         return replies
 
-    def _reply(self) -> Reply:
+    def receive(self) -> Reply:
+        """Waits for a reply, or for what the server says unasked."""
         line = self._input.readline()
         if not line.endswith(b"\r\n"):
             raise TailraceError("the server closed the connection")
@@ -76,7 +77,7 @@ class Connection:
         replies: list[Reply] = []
         for _ in range(size):
             try:
-                replies.append(self._reply())
+                replies.append(self.receive())
             except ServerError as error:
                 replies.append(str(error))
         return replies

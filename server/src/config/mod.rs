@@ -191,6 +191,14 @@ impl Config {
         self.on_values_changed();
     }
 
+    /// Makes it that of a cluster whose primaries have so many replicas each.
+    pub(crate) fn set_replicas(&mut self, replicas: usize) {
+        let replicas = i64::try_from(replicas).unwrap_or(i64::MAX);
+        self.assign("replicas", Value::Integer(replicas));
+        self.assign("cluster-enabled", Value::YesNo(true));
+        self.on_values_changed();
+    }
+
     /// Lets it listen on no address.
     pub(crate) fn listen_nowhere(&mut self) {
         self.assign("bind", Value::Texts(Vec::new()));

@@ -5,6 +5,7 @@
 //! moves changes none of them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tailrace_storage::ContentsKey;
 use tailrace_storage::Digits;
@@ -16,25 +17,26 @@ use tailrace_storage::Text;
 use tailrace_storage::Value;
 
 use super::condition::bytes;
-use super::snapshots::Seen;
+use super::condition::text;
+use super::snapshots::Saved;
 
 /// One fact. Facts are in the order of what they are about.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Fact<'a> {
-    pub(crate) subject: Subject<'a>,
-    pub(crate) value: String,
+struct Fact<'a> {
+    subject: Subject<'a>,
+    value: String,
 }
 
-/// What a fact is about. No two facts of the same data are about the same.
+/// What a fact is about. No two facts of what one node has are about the same.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Subject<'a> {
+enum Subject<'a> {
     Clock,
     Key(usize, &'a [u8], Part<'a>),
 }
 
 /// A part of a key.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Part<'a> {
+enum Part<'a> {
     /// Its type; of a string also the value.
     Kind,
     Expiry,
@@ -47,7 +49,7 @@ pub(crate) enum Part<'a> {
 
 /// A part of a group.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum GroupPart<'a> {
+enum GroupPart<'a> {
     LastDeliveredId,
     EntriesRead,
     Consumer(&'a [u8], ConsumerPart),
@@ -56,7 +58,7 @@ pub(crate) enum GroupPart<'a> {
 
 /// A part of a consumer.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum ConsumerPart {
+enum ConsumerPart {
     /// When it last asked.
     Seen,
     /// When it was last given something.
@@ -69,36 +71,50 @@ pub(crate) enum Keys<'a> {
     /// All of all databases, and the clock.
     All,
     /// These of one database.
-    Of(usize, &'a [&'a [u8]]),
+    Of(usize, &'a [Vec<u8>]),
 }
 
-/// The facts of what is seen, in order.
-pub(crate) fn facts<'a>(seen: &Seen<'a>, keys: Keys<'_>) -> Vec<Fact<'a>> {
+/// What all nodes have as text, each fact in a line.
+pub(crate) fn state_text(nodes: &[Arc<Saved>], keys: Keys<'_>) -> String {
+    let facts = facts(nodes, keys);
+    facts.iter().map(|fact| format!("{fact}\n")).collect()
+}
+
+/// The lines in which what all nodes had differs from what they have, with the names of both; nothing if none does.
+pub(crate) fn diff_text(
+    (one, before): (&[u8], &[Arc<Saved>]),
+    (other, after): (&[u8], &[Arc<Saved>]),
+) -> String {
+    let mut lines = diff(&facts(before, Keys::All), &facts(after, Keys::All));
+    if !lines.is_empty() {
+        lines.insert_str(0, &format!("--- {}\n+++ {}\n", text(one), text(other)));
+    }
+    lines
+}
+
+/// The facts of what all nodes have, in order. They have one clock.
+fn facts<'a>(nodes: &'a [Arc<Saved>], keys: Keys<'_>) -> Vec<Fact<'a>> {
     let mut facts = Vec::new();
-    if matches!(keys, Keys::All) {
+    if let (Keys::All, Some(first)) = (keys, nodes.first()) {
         facts.push(Fact {
             subject: Subject::Clock,
-            value: seen.clock.describe(),
+            value: first.clock.describe(),
         });
     }
-    for db in 0..seen.contents.databases() {
-        for key in seen.contents.keys(db) {
-            let is_wanted = match keys {
+    for node in nodes {
+        let contents = node.data.contents();
+        for db in 0..contents.databases() {
+            let is_wanted = |key: &ContentsKey<'_>| match keys {
                 Keys::All => true,
-                Keys::Of(of_db, names) => of_db == db && names.contains(&key.key),
+                Keys::Of(of_db, names) => of_db == db && names.iter().any(|name| name == key.key),
             };
-            if is_wanted {
-                facts_of_key(db, key, &mut facts);
-            }
+            let wanted = contents.keys(db).filter(is_wanted);
+            wanted.for_each(|key| facts_of_key(db, key, &mut facts));
         }
     }
-    facts.sort_unstable_by(|one, other| one.subject.cmp(&other.subject));
+    // What two nodes have of one key, since one of them knows no better, stands in the order of the nodes.
+    facts.sort_by(|one, other| one.subject.cmp(&other.subject));
     facts
-}
-
-/// The facts as text, each in a line.
-pub(crate) fn text(facts: &[Fact<'_>]) -> String {
-    facts.iter().map(|fact| format!("{fact}\n")).collect()
 }
 
 fn facts_of_key<'a>(db: usize, key: ContentsKey<'a>, facts: &mut Vec<Fact<'a>>) {
@@ -234,7 +250,7 @@ impl fmt::Display for GroupPart<'_> {
 
 /// What differs between two lists of facts, for people: the lines of the first that are not in the second behind `-`,
 /// those of the second behind `+`, what is about the same thing together. Nothing if none differs.
-pub(crate) fn diff(before: &[Fact<'_>], after: &[Fact<'_>]) -> String {
+fn diff(before: &[Fact<'_>], after: &[Fact<'_>]) -> String {
     let mut lines = String::new();
     let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
     loop {

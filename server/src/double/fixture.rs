@@ -4,6 +4,7 @@
 //! and nobody has heard of anything.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::ReplyWriter;
@@ -12,6 +13,7 @@ use tailrace_protocol::Version;
 use tailrace_storage::Now;
 use tailrace_storage::key_slot;
 
+use super::stage::Stage;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -21,6 +23,7 @@ use crate::command_table::Lookup;
 use crate::config::split_option;
 use crate::config::system_message;
 use crate::dispatch;
+use crate::engine::Engine;
 use crate::error::CommandError;
 use crate::listener;
 use crate::spec::Flags;
@@ -45,13 +48,72 @@ pub(crate) fn load(
     script: &[u8],
     now: Now,
 ) -> Result<u64, WrongLine> {
+    execute(state, id, script, now, Attempt::Real)
+}
+
+/// As [`load`], for nobody in particular: on all nodes, each of which executes what is about keys of its own slots.
+///
+/// # Errors
+///
+/// What is wrong, and what has become of the rest.
+pub(crate) fn load_everywhere(stage: &Stage, db: usize, script: &[u8]) -> Result<u64, String> {
+    let engines = stage.engines();
+    let execute_on = |engine: &Arc<Engine>, attempt| {
+        engine.with(|state, now| {
+            let id = listener::add_own_client(state, now);
+            state.clients.at(id).db = db;
+            let loaded = execute(state, id, script, now, attempt);
+            state.remove_client(id);
+            loaded
+        })
+    };
+    // No node can undo what others have heard of, so where there are several each tries it first.
+    if let [_, _, ..] = engines.as_slice() {
+        let tries = engines.iter();
+        let wrong = tries.filter_map(|engine| execute_on(engine, Attempt::Trial).err());
+        if let Some(first) = wrong.min_by_key(|wrong| wrong.number) {
+            return Err(first.undone());
+        }
+    }
+    let mut count = 0;
+    for (done, engine) in engines.iter().enumerate() {
+        let loaded = execute_on(engine, Attempt::Real);
+        count = count.max(loaded.map_err(|wrong| match done {
+            0 => wrong.undone(),
+            _ => format!(
+                "{wrong}; data changed meanwhile, and other nodes have executed their lines"
+            ),
+        })?);
+    }
+    match engines.len() {
+        0 | 1 => Ok(count),
+        _ => Ok(commands(script).count() as u64),
+    }
+}
+
+/// Whether what a fixture does stays.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Attempt {
+    /// It stays, unless something is wrong.
+    Real,
+    /// It is undone, and nobody hears of it.
+    Trial,
+}
+
+fn execute(
+    state: &mut State,
+    id: ClientId,
+    script: &[u8],
+    now: Now,
+    attempt: Attempt,
+) -> Result<u64, WrongLine> {
     let before = state.store.snapshot();
     let db = state.clients.at(id).db;
     state.in_exec = true;
     let loaded = run_lines(state, id, script, now);
     state.in_exec = false;
     state.clients.at(id).db = db;
-    if loaded.is_err() {
+    if loaded.is_err() || attempt == Attempt::Trial {
         drop(state.store.roll_back(before));
     }
     loaded
@@ -94,11 +156,7 @@ pub(crate) fn load_at_start(state: &mut State) -> Result<(), String> {
 
 fn run_lines(state: &mut State, id: ClientId, script: &[u8], now: Now) -> Result<u64, WrongLine> {
     let mut count = 0;
-    let lines = script.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    for (number, line) in (1..).zip(lines) {
-        if line.is_empty() || line.starts_with(b"#") {
-            continue;
-        }
+    for (number, line) in commands(script) {
         let ran = run_line(state, id, line, now).map_err(|reason| WrongLine {
             number,
             line: shown(line),
@@ -109,12 +167,23 @@ fn run_lines(state: &mut State, id: ClientId, script: &[u8], now: Now) -> Result
     Ok(count)
 }
 
+/// The lines of a fixture that say something, with their numbers.
+fn commands(script: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = script.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    (1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))
+}
+
 /// Executes a line, unless it is for another node of the cluster. Whether it did.
 fn run_line(state: &mut State, id: ClientId, line: &[u8], now: Now) -> Result<bool, String> {
     let words = split_option(line).map_err(|_| "unbalanced quotes".to_owned())?;
     let request: OwnedRequest = words.iter().collect();
     let request = request.as_request();
     let spec = find(state, request).map_err(|error| reason(&error.wire()))?;
+    if state.cluster.is_some() && !is_of_one_slot(spec, request) {
+        return Err("its keys are in several slots, which no node serves together".to_owned());
+    }
     if !is_own(state, spec, request) {
         return Ok(false);
     }
@@ -163,16 +232,22 @@ fn find(state: &State, request: Request<'_>) -> Result<&'static Spec, CommandErr
     }
 }
 
+/// Whether the keys of a command are all in one hash slot.
+fn is_of_one_slot(spec: &'static Spec, request: Request<'_>) -> bool {
+    let keys = spec.keys_of(request).unwrap_or_default();
+    let mut slots = keys
+        .iter()
+        .filter_map(|key| request.get(key.position))
+        .map(key_slot);
+    let first = slots.next();
+    slots.all(|slot| Some(slot) == first)
+}
+
 /// Whether a command is for this node of a cluster: its first key is, or it has none.
 fn is_own(state: &State, spec: &'static Spec, request: Request<'_>) -> bool {
-    let Some(cluster) = &state.cluster else {
-        return true;
-    };
     let keys = spec.keys_of(request).unwrap_or_default();
     let key = keys.first().and_then(|key| request.get(key.position));
-    let owner = key.and_then(|key| cluster.view().owner_of(key_slot(key)));
-    let own = state.double.as_ref().map(|double| double.engine);
-    owner.is_none_or(|owner| cluster.view().node(owner).engine == own)
+    key.is_none_or(|key| state.is_own(key))
 }
 
 /// Whether all that a command does is done to keys of this server, or to the database of its caller.
@@ -193,6 +268,13 @@ fn shown(line: &[u8]) -> String {
     match line.get(..LINE_SHOWN) {
         Some(front) => format!("{}...", String::from_utf8_lossy(front)),
         None => String::from_utf8_lossy(line).into_owned(),
+    }
+}
+
+impl WrongLine {
+    /// What is wrong, for who loads it into a server that runs.
+    pub(crate) fn undone(&self) -> String {
+        format!("{self}; nothing was changed")
     }
 }
 

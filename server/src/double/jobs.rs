@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tailrace_protocol::ReplyWriter;
+use tailrace_protocol::Version;
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tokio::sync::oneshot;
@@ -80,8 +81,24 @@ pub(crate) enum Outcome {
     At(u64),
     /// How much it was.
     Count(u64),
+    /// This, as it stands on the wire.
+    Written(Vec<u8>),
     /// Why it was not done, or not to its end.
     Failed(String),
+}
+
+impl Outcome {
+    /// What `write` writes for a client that speaks `version`.
+    pub(crate) fn written(
+        version: Version,
+        write: impl FnOnce(&mut ReplyWriter<'_>) -> Result<(), String>,
+    ) -> Self {
+        let mut out = Vec::new();
+        match write(&mut ReplyWriter::new(&mut out, version)) {
+            Ok(()) => Self::Written(out),
+            Err(reason) => Self::Failed(reason),
+        }
+    }
 }
 
 impl Jobs {
@@ -209,6 +226,7 @@ impl Waiting for Pending {
         match self.0.0.lock().take() {
             Some(Outcome::Ok) => reply.ok(),
             Some(Outcome::At(number) | Outcome::Count(number)) => reply.unsigned(number),
+            Some(Outcome::Written(bytes)) => reply.raw(&bytes),
             Some(Outcome::Failed(reason)) => reply.error(format!("ERR {reason}")),
             None => reply.error(CommandError::from(ClientError::Unblocked).wire()),
         }

@@ -7,6 +7,7 @@ use tailrace_storage::Mark;
 use tailrace_storage::Promise;
 use tailrace_storage::Removal;
 use tailrace_storage::Stray;
+use tailrace_storage::StreamId;
 use tailrace_storage::StreamLedger;
 use tailrace_storage::Told;
 use tailrace_storage::Work;
@@ -93,8 +94,15 @@ pub(crate) fn check(
     ))
 }
 
+/// All that is known of an ID, for each life of the stream that had it.
+pub(crate) fn histories(stream: &StreamLedger, group: &GroupLedger, id: StreamId) -> Vec<String> {
+    let told = stream.history(group, id);
+    told.map(|told| describe(group, &told, Promise::NoLeak))
+        .collect()
+}
+
 /// All that is known of an entry.
-pub(crate) fn describe(group: &GroupLedger, told: &Told<'_>, promise: Promise) -> String {
+fn describe(group: &GroupLedger, told: &Told<'_>, promise: Promise) -> String {
     let (entry, history) = (told.entry, told.history);
     let mut events: Vec<_> = history
         .events()

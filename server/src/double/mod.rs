@@ -20,7 +20,7 @@ pub(crate) mod held;
 pub(crate) mod hooks;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
-mod nodes;
+pub(crate) mod nodes;
 pub(crate) mod origin;
 pub(crate) mod outage;
 pub(crate) mod pushes;
@@ -33,6 +33,7 @@ pub(crate) mod stage;
 pub(crate) mod strict;
 pub(crate) mod subject;
 mod tick;
+pub(crate) mod victims;
 pub(crate) mod watch;
 
 use std::sync::Arc;

@@ -20,6 +20,7 @@ use super::jobs::Outcome;
 use super::stage::Stage;
 use crate::call::Call;
 use crate::call::Flow;
+use crate::error::CommandError;
 use crate::state::State;
 
 /// Lets a call wait until `condition` holds on the nodes of its cluster, as long as it has `patience`; without any,
@@ -91,11 +92,7 @@ pub(crate) fn everywhere(
     reply: &mut ReplyWriter<'_>,
     act: impl Fn(&mut State) + Send + 'static,
 ) -> Flow {
-    let is_alone = match &call.state.double {
-        Some(double) => double.stage.is_alone(),
-        None => true,
-    };
-    if !is_alone {
+    if !is_alone(call) {
         let act = move |state: &mut State, _| {
             act(state);
             1
@@ -105,6 +102,61 @@ pub(crate) fn everywhere(
     act(call.state);
     reply.ok();
     Flow::Done
+}
+
+/// Looks at every node, and replies with what `tell` makes of what it saw; at once if there is one node only.
+pub(crate) fn tell_of_all<T: Send + 'static>(
+    call: &mut Call<'_>,
+    reply: &mut ReplyWriter<'_>,
+    look: impl Fn(&State) -> T + Send + 'static,
+    tell: impl FnOnce(Vec<T>, &mut ReplyWriter<'_>) -> Result<(), String> + Send + 'static,
+) -> Result<Flow, CommandError> {
+    if is_alone(call) {
+        tell(vec![look(call.state)], reply).map_err(CommandError::Double)?;
+        return Ok(Flow::Done);
+    }
+    let version = reply.version();
+    Ok(beside(call, async move |stage: Arc<Stage>| {
+        let seen = stage.look_at_all(look);
+        Outcome::written(version, |reply| tell(seen, reply))
+    }))
+}
+
+/// Acts on the node that has a key, which replies; at once if that is the one that is asked.
+pub(crate) fn on_owner(
+    call: &mut Call<'_>,
+    reply: &mut ReplyWriter<'_>,
+    key: &[u8],
+    act: impl FnOnce(&mut State, &mut ReplyWriter<'_>) -> Result<(), String> + Send + 'static,
+) -> Result<Flow, CommandError> {
+    let own = call.state.double.as_ref().map(|double| double.engine);
+    match owner_of(call.state, key).filter(|owner| own != Some(*owner)) {
+        None => {
+            act(call.state, reply).map_err(CommandError::Double)?;
+            Ok(Flow::Done)
+        }
+        Some(owner) => {
+            let version = reply.version();
+            Ok(beside(call, async move |stage: Arc<Stage>| {
+                let Some(engine) = stage.engine(owner) else {
+                    return Outcome::Failed("the node that has it has ended".to_owned());
+                };
+                engine.with(|state, _| Outcome::written(version, |reply| act(state, reply)))
+            }))
+        }
+    }
+}
+
+/// The engine that has a key by what the cluster has agreed on; none if there is no cluster, or nobody has it.
+pub(crate) fn owner_of(state: &State, key: &[u8]) -> Option<usize> {
+    let view = state.cluster.as_ref()?.topology().view();
+    view.node(view.owner_of(key_slot(key))?).engine
+}
+
+/// Whether there is no other node.
+fn is_alone(call: &Call<'_>) -> bool {
+    let double = call.state.double.as_ref();
+    double.is_none_or(|double| double.stage.is_alone())
 }
 
 /// Lets a call wait for what is done beside the commands.
@@ -154,10 +206,7 @@ fn check(stage: &Stage, condition: &Condition, db: usize) -> Result<(), String> 
     }
     let owner = condition.key().and_then(|key| {
         let first = engines.first()?;
-        first.look(|state| {
-            let view = state.cluster.as_ref()?.view();
-            view.node(view.owner_of(key_slot(key))?).engine
-        })
+        first.look(|state| owner_of(state, key))
     });
     match owner.and_then(|owner| engines.get(owner)) {
         Some(engine) => engine.look(|state| condition.check(state, db)),

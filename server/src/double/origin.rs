@@ -5,6 +5,7 @@ use tailrace_storage::Snapshot;
 
 use super::held::What;
 use super::rules::Rules;
+use super::snapshots::ClockState;
 use crate::client::ClientId;
 use crate::config::Config;
 use crate::serve;
@@ -18,6 +19,8 @@ pub(crate) struct Origin {
     port: u16,
     data: Snapshot,
     rules: Rules,
+    /// How the clock went, if that was not as the configuration says.
+    clock: Option<ClockState>,
 }
 
 impl State {
@@ -29,7 +32,17 @@ impl State {
                 port: self.info.port,
                 data: self.store.snapshot(),
                 rules: double.stage.rules.lock().clone(),
+                clock: None,
             }));
+        }
+    }
+
+    /// Likewise, with a clock that goes like this.
+    pub(super) fn note_origin_at(&mut self, clock: ClockState) {
+        self.note_origin();
+        let double = self.double.as_mut();
+        if let Some(origin) = double.and_then(|double| double.origin.as_mut()) {
+            origin.clock = Some(clock);
         }
     }
 
@@ -54,6 +67,9 @@ impl State {
         double.outage = None;
         let clock = origin.config.settings().clock;
         double.stage.begin_clock(clock);
+        if let Some(clock) = origin.clock {
+            clock.set_on(&double.stage);
+        }
         *double.settled_calls() = Default::default();
         self.begin_cluster();
         self.replace_data(data);

@@ -80,19 +80,21 @@ impl State {
         }
     }
 
-    /// Restarts the server as its clients see it; the connection of `asker` stays.
+    /// Restarts the server as its clients see it; the connection of `asker` stays, if a client asks.
     pub(crate) fn restart(
         &mut self,
-        asker: ClientId,
+        asker: Option<ClientId>,
         fate: Fate,
         (down, loading): (Millis, Millis),
         now: Now,
     ) {
         let others = self.clients.iter().map(|client| client.id);
-        let others: Vec<ClientId> = others.filter(|id| *id != asker).collect();
+        let others: Vec<ClientId> = others.filter(|id| Some(*id) != asker).collect();
         others.into_iter().for_each(|id| self.kill(id));
-        let watches = &mut self.clients.at(asker).watches;
-        watches.broken |= !watches.keys.is_empty();
+        if let Some(asker) = asker {
+            let watches = &mut self.clients.at(asker).watches;
+            watches.broken |= !watches.keys.is_empty();
+        }
         self.drop_held(now);
         match fate {
             Fate::Keep => {}

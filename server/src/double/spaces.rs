@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::Weak;
 
 use parking_lot::Mutex;
+use tailrace_storage::MissingDatabase;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::task::JoinSet;
@@ -73,8 +74,8 @@ pub(crate) struct Wish {
     pub(crate) nodes: Option<usize>,
     /// It ends with this client.
     pub(crate) owner: Option<Owner>,
-    /// It begins with this. For a server, which is no cluster.
-    pub(crate) from: Option<Saved>,
+    /// It begins with what each node of another had; with nothing if there is none.
+    pub(crate) from: Vec<Arc<Saved>>,
     /// It listens on no port; clients are brought to it.
     pub(crate) has_no_port: bool,
 }
@@ -110,7 +111,7 @@ impl Spaces {
     }
 
     /// Starts one.
-    pub(crate) fn start(self: &Arc<Self>, wish: Wish) -> Result<Known, StartError> {
+    pub(crate) fn start(self: &Arc<Self>, wish: &Wish) -> Result<Known, StartError> {
         let _entered = self.runtime.enter();
         let id = {
             let mut table = self.table.lock();
@@ -136,8 +137,9 @@ impl Spaces {
             .map(Server::engine)
             .cloned()
             .collect();
-        if let (Some(saved), [engine]) = (wish.from, engines.as_slice()) {
-            engine.with(|state, _| state.go_back_to(saved));
+        for engine in &engines {
+            let begun = engine.with(|state, _| state.begin_with(&wish.from));
+            begun.map_err(|MissingDatabase(db)| StartError::Fixture(no_database(db)))?;
         }
         let watch = tokio::spawn(Arc::clone(self).end_from_within(id, engines));
         let known = Known {
@@ -312,6 +314,14 @@ impl Drop for Root {
     fn drop(&mut self) {
         self.0.close().into_iter().for_each(Space::drop_now);
     }
+}
+
+fn no_database(db: usize) -> String {
+    format!(
+        "the snapshot has keys in database {db}, which the new space has not; start the process with cluster-databases {}, \
+         or keep keys in database 0",
+        db + 1
+    )
 }
 
 /// Where a client is to connect.

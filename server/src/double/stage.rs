@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::Mutex;
 use parking_lot::MutexGuard;
 use tailrace_storage::Millis;
+use tailrace_storage::Now;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -32,6 +33,7 @@ use crate::config::StartClock;
 use crate::config::system_message;
 use crate::engine::Engine;
 use crate::server::StartError;
+use crate::state::State;
 
 /// What the engines of one space share.
 pub(crate) struct Stage {
@@ -147,13 +149,24 @@ impl Stage {
 
     /// Adds what has been answered to the call log. Takes the engines' locks.
     pub(crate) fn settle_calls(&self) {
-        for engine in self.engines() {
-            engine.with(|state, _| {
-                if let Some(double) = &mut state.double {
-                    double.settle_calls();
-                }
-            });
-        }
+        self.act_on_all(|state, _| {
+            if let Some(double) = &mut state.double {
+                double.settle_calls();
+            }
+        });
+    }
+
+    /// Looks at one engine after the other.
+    pub(crate) fn look_at_all<T>(&self, look: impl Fn(&State) -> T) -> Vec<T> {
+        let engines = self.engines();
+        engines.iter().map(|engine| engine.look(&look)).collect()
+    }
+
+    /// Acts on one engine after the other.
+    pub(crate) fn act_on_all(&self, act: impl Fn(&mut State, Now)) {
+        let engines = self.engines();
+        let each = engines.iter();
+        each.for_each(|engine| engine.with(|state, now| act(state, now)));
     }
 
     /// Whether there is one engine and no other.

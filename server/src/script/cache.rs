@@ -49,8 +49,11 @@ impl Cache {
     /// The slot of the script with this digest, whose letters may be upper-case.
     pub(super) fn find(&self, digest: &[u8]) -> Option<Slot> {
         let mut sha: Sha = digest.try_into().ok()?;
-        sha.make_ascii_lowercase();
-        self.by_sha.get(&sha).copied()
+        let slot = self.by_sha.get(&sha).copied();
+        slot.or_else(|| {
+            sha.make_ascii_lowercase();
+            self.by_sha.get(&sha).copied()
+        })
     }
 
     /// The slot of the script with this text, if that is found without its digest.

@@ -1,10 +1,9 @@
 //! `server.call` and `server.pcall`: the commands that a script calls.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mlua::BString;
-use mlua::Lua;
 use mlua::MultiValue;
 use mlua::Value;
 use parking_lot::Mutex;
@@ -18,14 +17,12 @@ use tailrace_storage::Now;
 
 use super::Busy;
 use super::host::Shared;
-use super::interpreter::without_limit;
 use super::loan;
 use super::loan::Loan;
 use super::numbers;
 use super::raised::ErrorReply;
-use super::reader::Reader;
+use super::raw;
 use super::rules::Rules;
-use super::values::Fields;
 use super::values::counted;
 use crate::call::Call;
 use crate::client::ClientId;
@@ -43,7 +40,12 @@ pub(super) struct Calls {
     request: RequestBuffer,
     /// Its reply, likewise.
     out: Vec<u8>,
+    /// What went wrong in a command that was not to. It goes on once the script is over.
+    fault: Option<Fault>,
 }
+
+/// What a panic leaves.
+type Fault = Box<dyn Any + Send>;
 
 /// A script that runs.
 struct Run {
@@ -85,23 +87,15 @@ impl Turn {
     }
 }
 
-/// The time in which a script runs: the state is where its calls find it, and back where it was once
-/// this is dropped, even if there was a fault.
+/// The time in which a script runs. Once this is dropped, even if there was a fault, the state is as it was.
 pub(super) struct Stage<'a> {
     state: &'a mut State,
     calls: &'a Mutex<Calls>,
     loan: Arc<Loan>,
-    /// What others find in place of the state that is never looked at, kept from run to run.
-    stand_in: &'a mut Option<Box<State>>,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn enter(
-        call: &'a mut Call<'_>,
-        rules: Rules,
-        calls: &'a Mutex<Calls>,
-        stand_in: &'a mut Option<Box<State>>,
-    ) -> Self {
+    pub(super) fn enter(call: &'a mut Call<'_>, rules: Rules, calls: &'a Mutex<Calls>) -> Self {
         let loan = call.state.scripts.loan();
         calls.lock().run = Some(Run {
             loan: Arc::clone(&loan),
@@ -112,22 +106,21 @@ impl<'a> Stage<'a> {
             rules,
             has_written: false,
         });
-        let state = &mut *call.state;
-        let other = stand_in.take();
-        let other = other.unwrap_or_else(|| Box::new(State::empty_like(state)));
-        loan.take(state, other);
         Self {
-            state,
+            state: &mut *call.state,
             calls,
             loan,
-            stand_in,
         }
+    }
+
+    /// Runs the script, whose calls find the state.
+    pub(super) fn play<T>(&mut self, script: impl FnOnce() -> T) -> T {
+        raw::lend(self.state, &self.loan, script)
     }
 }
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        *self.stand_in = self.loan.give_back(self.state);
         let mut calls = self.calls.lock();
         if let Some(mut run) = calls.run.take()
             && run.is_lent
@@ -143,6 +136,21 @@ impl Drop for Stage<'_> {
 }
 
 impl Calls {
+    /// The words of the last answer.
+    pub(super) fn out(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// Keeps what a panic left until the script is over.
+    pub(super) fn keep_fault(&mut self, fault: Fault) {
+        self.fault = Some(fault);
+    }
+
+    /// What a panic left, if there was one.
+    pub(super) fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
     /// Lends the state if the script is over its time; says where if it did.
     fn lend_if_over(&mut self, shared: &Shared) -> Option<Arc<Loan>> {
         let run = self.run.as_mut()?;
@@ -178,91 +186,82 @@ pub(super) fn look_after(shared: &Shared) -> mlua::Result<()> {
     Ok(())
 }
 
-/// Runs a command, and gives its reply.
-pub(super) fn perform(
-    lua: &Lua,
-    shared: &Shared,
-    fields: &Fields,
-    args: &MultiValue,
-) -> mlua::Result<Result<Value, ErrorReply>> {
-    // Lua runs for this, and may look after the script meanwhile: nothing is locked yet.
-    let texts = texts(fields, args);
-    shared.watch.check()?;
-    without_limit(lua, shared, || {
-        let mut calls = shared.calls.lock();
-        let Calls { run, request, out } = &mut *calls;
-        request.clear(ROOM_BYTES_MAX);
-        if let Err(text) = read_request(args, &texts, request) {
-            return Ok(Err(ErrorReply::new(text)));
-        }
-        let Some(run) = run else {
-            return Ok(Err(ErrorReply::new("ERR no script runs")));
-        };
-        let version = match shared.is_resp3.load(Ordering::Relaxed) {
-            true => Version::Resp3,
-            false => Version::Resp2,
-        };
-        out.clear();
-        if let Err(error) = run.command(request.as_request(), version, out) {
-            return Ok(Err(error));
-        }
-        match out.strip_prefix(b"-") {
-            None => {
-                let mut reader = Reader {
-                    lua,
-                    fields,
-                    rest: out,
-                };
-                reader.read().map(Ok)
-            }
-            Some(line) => Ok(Err(counted(line.trim_ascii_end()))),
-        }
-    })
+/// What came of a command that a script called; the words are in [`Calls::out`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Answer {
+    /// Its reply.
+    Reply,
+    /// The text of an error: the command's, which counted it, or the script's.
+    Error {
+        /// It is in the statistics already.
+        is_counted: bool,
+    },
+    /// There is none: the script is to end.
+    Killed,
 }
 
-/// Reads the arguments of a call as a request.
+/// Runs the command that `read` reads from the arguments of a call.
+pub(super) fn perform(
+    shared: &Shared,
+    read: impl FnOnce(&mut RequestBuffer) -> Result<(), &'static str>,
+) -> Answer {
+    if shared.watch.is_killed() {
+        return Answer::Killed;
+    }
+    let mut calls = shared.calls.lock();
+    let Calls {
+        run, request, out, ..
+    } = &mut *calls;
+    out.clear();
+    request.clear(ROOM_BYTES_MAX);
+    let done = match (read(request), run) {
+        (Err(text), _) => Err(ErrorReply::new(text)),
+        (_, None) => Err(ErrorReply::new("ERR no script runs")),
+        (Ok(()), Some(run)) => {
+            let version = match shared.is_resp3.load(Ordering::Relaxed) {
+                true => Version::Resp3,
+                false => Version::Resp2,
+            };
+            run.command(request.as_request(), version, out)
+        }
+    };
+    let error = match (done, out.strip_prefix(b"-")) {
+        (Ok(()), None) => return Answer::Reply,
+        (Ok(()), Some(line)) => counted(line.trim_ascii_end()),
+        (Err(error), _) => error,
+    };
+    *out = error.text;
+    Answer::Error {
+        is_counted: error.is_counted,
+    }
+}
+
+/// Reads the arguments of a function as a request.
 pub(super) fn read_request(
     args: &MultiValue,
-    texts: &Texts,
     request: &mut RequestBuffer,
 ) -> Result<(), &'static str> {
     if args.is_empty() {
-        return Err("ERR Please specify at least one argument for this call");
+        return Err(NO_ARGUMENTS);
     }
-    for (index, arg) in args.iter().enumerate() {
-        match (arg, texts.get(index)) {
-            (Value::String(_), Some(Some(text))) => request.push(text),
+    for arg in args {
+        match (arg, numbers::of(arg)) {
             (Value::String(text), _) => request.push(&text.as_bytes()),
-            (Value::Integer(_) | Value::Number(_), _) => {
-                let number = numbers::of(arg).unwrap_or_default();
-                request.push_with(|bytes| append_number(bytes, number));
-            }
-            _ => return Err("ERR Command arguments must be strings or integers"),
+            (_, Some(number)) => push_number(request, number),
+            _ => return Err(WRONG_ARGUMENTS),
         }
     }
     Ok(())
 }
 
-/// Copies of the first arguments of a call, or none.
-type Texts = [Option<BString>; TEXTS_MAX];
-
-/// The texts of a few values. To ask a value for its bytes counts references to it up and down; what a function
-/// of Lua returns is copied without that, and so the values take a turn through one.
-pub(super) fn texts(fields: &Fields, args: &MultiValue) -> Texts {
-    if args.len() > TEXTS_MAX {
-        return Default::default();
-    }
-    // Should there be no room on the stack, they are asked one by one.
-    let texts = fields.same.call(args);
-    let (a, b, c, d, e, f, g, h) = texts.unwrap_or_default();
-    [a, b, c, d, e, f, g, h]
-}
-
-fn append_number(bytes: &mut Vec<u8>, number: f64) {
-    if number.is_nan() && number.is_sign_negative() {
-        bytes.push(b'-');
-    }
-    append_f64(bytes, if number == 0.0 { 0.0 } else { number });
+/// Adds a number as an argument.
+pub(super) fn push_number(request: &mut RequestBuffer, number: f64) {
+    request.push_with(|bytes| {
+        if number.is_nan() && number.is_sign_negative() {
+            bytes.push(b'-');
+        }
+        append_f64(bytes, if number == 0.0 { 0.0 } else { number });
+    });
 }
 
 impl Run {
@@ -319,7 +318,8 @@ impl Run {
     }
 }
 
-/// How many arguments are read at once.
-const TEXTS_MAX: usize = 8;
+/// Errors of a call that names no command.
+pub(super) const NO_ARGUMENTS: &str = "ERR Please specify at least one argument for this call";
+pub(super) const WRONG_ARGUMENTS: &str = "ERR Command arguments must be strings or integers";
 /// How much room for commands and replies is kept from one to the next.
 const ROOM_BYTES_MAX: usize = 64 * 1_024;

@@ -26,6 +26,7 @@ use super::pack;
 use super::raised;
 use super::raised::ErrorReply;
 use super::raised::Raised;
+use super::raw;
 use super::values::Fields;
 use super::values::with_code;
 use super::watch::Watch;
@@ -69,9 +70,8 @@ pub(super) fn table(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Re
         Err(Raised::Text(READONLY.into()).into())
     })?;
     add(lua, &host, "missing", |lua, args| missing(lua, &args))?;
-    add(lua, &host, "origin", |lua, _| {
-        Ok(raised::origin(lua).unzip())
-    })?;
+    let origin = |lua: &Lua, level: usize| Ok(raised::origin(lua, level).unzip());
+    host.raw_set("origin", lua.create_function(origin)?)?;
     let bad_argument = |lua: &Lua, (index, name, why): (usize, String, String)| -> Result<()> {
         Err(raised::bad_argument(lua, index, &name, &why))
     };
@@ -90,6 +90,9 @@ pub(super) fn table(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Re
     let is_killed = move |_: &Lua, _| Ok(of_all.watch.is_killed());
     add(lua, &host, "is_killed", is_killed)?;
     add_random(lua, &host, &shared.random)?;
+    for (name, function) in raw::library(lua)? {
+        host.raw_set(name, function)?;
+    }
     host.raw_set("absent", ABSENT)?;
     let libraries = lua.create_table()?;
     libraries.raw_set("bit", bits::library(lua)?)?;
@@ -137,21 +140,26 @@ fn caught(lua: &Lua, fields: &Fields, value: Value) -> Result<Value> {
         Some(Raised::Text(text)) => Ok(Value::String(lua.create_string(text)?)),
         Some(Raised::Reply(reply)) => Ok(Value::Table(fields.error_table(lua, reply)?)),
         None => {
-            let text = error.to_string();
+            let text = raised::of_memory(&error);
+            let text = text.map_or_else(|| error.to_string(), str::to_owned);
             let line = text.lines().next().unwrap_or_default();
             Ok(Value::String(lua.create_string(line)?))
         }
     }
 }
 
-/// As [`caught`], for what ends the whole script: that it was killed is an error like any other.
-fn ended(lua: &Lua, fields: &Fields, value: Value) -> Result<Value> {
+/// As [`caught`], for what ends the whole script: that it was killed is an error like any other. Says also
+/// whether memory was used up, which has no place.
+fn ended(lua: &Lua, fields: &Fields, value: Value) -> Result<(Value, bool)> {
     match &value {
         Value::Error(error) if raised::find(error) == Some(&Raised::Killed) => {
             let error = ErrorReply::new(raised::KILLED);
-            Ok(Value::Table(fields.error_table(lua, &error)?))
+            Ok((Value::Table(fields.error_table(lua, &error)?), false))
         }
-        _ => caught(lua, fields, value),
+        Value::Error(error) if raised::of_memory(error).is_some() => {
+            Ok((caught(lua, fields, value)?, true))
+        }
+        _ => Ok((caught(lua, fields, value)?, false)),
     }
 }
 
@@ -237,34 +245,18 @@ fn server(lua: &Lua, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<Table
         }
         Ok(())
     })?;
-    add_calls(lua, &server, shared, fields)?;
-    add_checks(lua, &server, shared, fields)?;
+    let (call, pcall) = raw::calls(lua, shared)?;
+    server.raw_set("call", call)?;
+    server.raw_set("pcall", pcall)?;
+    add_checks(lua, &server, shared)?;
     add(lua, &server, "breakpoint", |_, _| Ok(false))?;
     add(lua, &server, "debug", |_, _| Ok(()))?;
     add(lua, &server, "replicate_commands", |_, _| Ok(true))?;
     Ok(server)
 }
 
-/// The functions that run commands.
-fn add_calls(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<()> {
-    let (of_all, names) = (Arc::clone(shared), Arc::clone(fields));
-    add(lua, server, "call", move |lua, args| {
-        Ok(calls::perform(lua, &of_all, &names, &args)??)
-    })?;
-    let (of_all, names) = (Arc::clone(shared), Arc::clone(fields));
-    add(
-        lua,
-        server,
-        "pcall",
-        move |lua, args| match calls::perform(lua, &of_all, &names, &args)? {
-            Ok(value) => Ok(value),
-            Err(error) => Ok(Value::Table(names.error_table(lua, &error)?)),
-        },
-    )
-}
-
 /// The functions that depend on the run or on the commands there are.
-fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Fields>) -> Result<()> {
+fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>) -> Result<()> {
     let of_all = Arc::clone(shared);
     add(lua, server, "setresp", move |lua, args| {
         let Some(version) = args.front().filter(|_| args.len() == 1) else {
@@ -278,11 +270,9 @@ fn add_checks(lua: &Lua, server: &Table, shared: &Arc<Shared>, fields: &Arc<Fiel
         of_all.is_resp3.store(is_resp3, Ordering::Relaxed);
         Ok(())
     })?;
-    let names = Arc::clone(fields);
-    add(lua, server, "acl_check_cmd", move |_, args| {
+    add(lua, server, "acl_check_cmd", |_, args| {
         let mut request = RequestBuffer::default();
-        calls::read_request(&args, &calls::texts(&names, &args), &mut request)
-            .map_err(ErrorReply::new)?;
+        calls::read_request(&args, &mut request).map_err(ErrorReply::new)?;
         let known = CommandTable::default();
         match known.look_up(request.as_request()) {
             Lookup::Found(_) => Ok(true),

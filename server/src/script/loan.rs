@@ -19,6 +19,7 @@ use parking_lot::MutexGuard;
 use tokio::runtime::Handle;
 use tokio::runtime::RuntimeFlavor;
 
+use super::raw::Lent;
 use crate::state::State;
 
 /// Where the state is while a script runs.
@@ -28,7 +29,7 @@ pub(crate) struct Loan {
     is_given: AtomicBool,
     /// Whether the script goes on without help from others, so that they may wait for its end.
     is_on_its_own: AtomicBool,
-    state: Mutex<Option<Box<State>>>,
+    state: Mutex<Option<Lent>>,
 }
 
 impl Loan {
@@ -42,7 +43,7 @@ impl Loan {
         let state = self.state.lock();
         // Another script may have begun since somebody asked.
         let state = self.is_given().then_some(state)?;
-        MutexGuard::try_map(state, Option::as_deref_mut).ok()
+        map(state)
     }
 
     /// Lets nobody have the state any more: the script was told to end, and what others ask for is
@@ -60,16 +61,12 @@ impl Loan {
 
     /// Takes the state for the script.
     pub(super) fn hold(&self) -> MappedMutexGuard<'_, State> {
-        let state = MutexGuard::try_map(self.state.lock(), Option::as_deref_mut);
-        state
-            .ok()
-            .expect("it is here from the beginning of a run to its end")
+        map(self.state.lock()).expect("it is here from the beginning of a run to its end")
     }
 
-    /// Moves the state here, and leaves another in its place that nobody is to look at.
-    pub(super) fn take(&self, state: &mut State, stand_in: Box<State>) {
-        let stand_in = exchange(state, stand_in);
-        *self.state.lock() = Some(stand_in);
+    /// A run begins.
+    pub(super) fn take(&self, state: Lent) {
+        *self.state.lock() = Some(state);
     }
 
     /// Lets others have the state. Until [`Self::go_on`] it cannot be recalled.
@@ -78,18 +75,16 @@ impl Loan {
         self.is_given.store(true, Ordering::Release);
     }
 
-    /// Moves the state back, if it is here, and gives what stood in its place.
-    pub(super) fn give_back(&self, state: &mut State) -> Option<Box<State>> {
+    /// A run is over: nobody reaches the state from here any more.
+    pub(super) fn give_back(&self) {
         let mut kept = self.state.lock();
         self.is_given.store(false, Ordering::Release);
-        Some(exchange(state, kept.take()?))
+        *kept = None;
     }
 }
 
-/// As `swap`, which moves so large a value word by word.
-fn exchange(state: &mut State, mut other: Box<State>) -> Box<State> {
-    *other = std::mem::replace(state, *other);
-    other
+fn map(state: MutexGuard<'_, Option<Lent>>) -> Option<MappedMutexGuard<'_, State>> {
+    MutexGuard::try_map(state, |lent| lent.as_mut().map(Lent::state)).ok()
 }
 
 /// Lets another thread do what this worker does besides the task that it runs, and returns once one

@@ -10,7 +10,8 @@
 //! | `cache.rs`, `shebang.rs` | The scripts by their digests; what their first line says |
 //! | `interpreter.rs`, `prelude.lua`, `host.rs` | Lua, and the world that scripts find in it |
 //! | `run.rs`, `calls.rs`, `rules.rs` | One run, the commands that it calls, and those that it may call |
-//! | `values.rs`, `reader.rs`, `raised.rs` | Values to replies and back; errors |
+//! | `raw/` | What runs most often of this, by Lua's interface in C: the only place with `unsafe` |
+//! | `values.rs`, `raised.rs` | Values to replies; errors |
 //! | `json/`, `msgpack.rs`, `pack.rs`, `bits.rs` | The libraries of the reference |
 //! | `watch.rs`, `loan.rs` | Scripts that run for too long, and where the state is meanwhile |
 //! | `arguments.rs`, `numbers.rs` | What these share |
@@ -27,7 +28,11 @@ mod msgpack;
 mod numbers;
 mod pack;
 mod raised;
-mod reader;
+#[expect(
+    unsafe_code,
+    reason = "by mlua each value that passes is counted, which made short scripts take twice as long"
+)]
+mod raw;
 mod rules;
 mod run;
 mod shebang;

@@ -8,7 +8,7 @@ local host = ...
 
 local assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type =
     assert, error, next, pairs, rawget, rawset, select, tonumber, tostring, type
-local raw_pcall, raw_xpcall = pcall, xpcall
+local raw_pcall, raw_xpcall = host.pcall, host.xpcall
 local raw_getmetatable, raw_setmetatable = getmetatable, setmetatable
 local raw_loadstring, raw_resume = loadstring, coroutine.resume
 local raw_collectgarbage = collectgarbage
@@ -237,10 +237,13 @@ function collectgarbage(what, ...)
 end
 
 -- Errors end up here on their way to the caller of a script: a table, and where it was raised.
-local function handle(err)
-    local source, line = host.origin()
+local function placed(err, source, line)
     if type(err) == 'userdata' then
-        err = host.ended(err)
+        local is_memory
+        err, is_memory = host.ended(err)
+        if is_memory then
+            return err
+        end
     end
     if type(err) ~= 'table' then
         err = { err = 'ERR ' .. tostring(err) }
@@ -252,14 +255,24 @@ local function handle(err)
     return err
 end
 
-__server__err__handler = handle
-__redis__err__handler = handle
+-- Called by Lua, right above who raised the error.
+local function handle(err)
+    return placed(err, host.origin(2))
+end
+
+-- The same for scripts, whose handlers are called through another function, which ended by that.
+function __server__err__handler(err)
+    return placed(err, host.origin(3))
+end
+
+__redis__err__handler = __server__err__handler
 
 for _, name in pairs(host.absent) do
     _G[name] = nil
 end
 os = { clock = os.clock }
 math.random, math.randomseed = host.random, host.randomseed
+unpack = host.unpack
 for name, library in pairs(host.libraries) do
     _G[name] = library
 end
@@ -287,35 +300,12 @@ raw_setmetatable(front, { __index = globals, __newindex = host.refuse })
 -- A string's methods are found without a detour; only its metatable is shown in place of the real one.
 shown[raw_getmetatable('')] = protect({ __index = globals.string })
 
--- The scripts by their slots.
-local scripts = {}
-
 return {
     server = server,
     next = next,
+    globals = globals,
+    handle = handle,
     compile = function(code)
         return compile(code, '@user_script')
-    end,
-    keep = function(slot, script)
-        scripts[slot] = script
-    end,
-    -- `KEYS` and `ARGV`, as two tables.
-    give = function(keys, args)
-        globals.KEYS, globals.ARGV = keys, args
-    end,
-    -- The same, as words of which so many are keys.
-    give_few = function(count, ...)
-        local keys = {}
-        if count == 1 then
-            keys = { (...) }
-        else
-            for index = 1, count do
-                keys[index] = (select(index, ...))
-            end
-        end
-        globals.KEYS, globals.ARGV = keys, { select(count + 1, ...) }
-    end,
-    run = function(slot)
-        return raw_xpcall(scripts[slot], handle)
     end,
 }

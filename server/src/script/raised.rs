@@ -91,6 +91,15 @@ pub(super) fn find(error: &Error) -> Option<&Raised> {
     }
 }
 
+/// What Lua says of memory that was used up, if that is the error.
+pub(super) fn of_memory(error: &Error) -> Option<&str> {
+    match error {
+        Error::CallbackError { cause, .. } => of_memory(cause),
+        Error::MemoryError(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// Where the function was called from that runs: `user_script:1: `, or nothing if that was not Lua.
 fn place(lua: &Lua) -> Vec<u8> {
     let of = |debug: &Debug<'_>| {
@@ -114,9 +123,9 @@ fn place(lua: &Lua) -> Vec<u8> {
     }
 }
 
-/// The source and the line that an error is reported for. To be called by the handler of errors in
-/// the prelude.
-pub(super) fn origin(lua: &Lua) -> Option<(String, i64)> {
+/// The source and the line that an error is reported for, which was raised at this level. To be called by
+/// the handlers of errors in the prelude.
+pub(super) fn origin(lua: &Lua, mut level: usize) -> Option<(String, i64)> {
     let of = |debug: &Debug<'_>| {
         let source = debug.source();
         let line = debug
@@ -125,9 +134,7 @@ pub(super) fn origin(lua: &Lua) -> Option<(String, i64)> {
         let name = source.source.unwrap_or_default().into_owned();
         (source.what == "C", name, line.unwrap_or(-1))
     };
-    // Who raised it is above the handler, which is called through a function that is not Lua. Another
-    // of those is passed once.
-    let mut level = 3;
+    // A function that is not Lua is passed once.
     let mut has_passed = false;
     let mut is_in_prelude = false;
     loop {

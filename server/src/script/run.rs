@@ -15,6 +15,7 @@ use super::calls::Stage;
 use super::interpreter::Interpreter;
 use super::numbers;
 use super::raised::ErrorReply;
+use super::raw::Outcome;
 use super::rules::Rules;
 use super::values::Fields;
 use super::values::Writer;
@@ -54,12 +55,12 @@ pub(crate) fn run(
     shared.watch.begin(call.now.mono, millis);
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
-    let mut stand_in = interpreter.stand_in.take();
-    let stage = Stage::enter(call, rules, &shared.calls, &mut stand_in);
-    let began = interpreter.begin(compat).map_err(|error| broken(&error));
-    let done = began.and_then(|()| execute(&interpreter, job, sha.as_ref(), reply, &mut errors));
+    let mut stage = Stage::enter(call, rules, &shared.calls);
+    let done = stage.play(|| {
+        interpreter.begin(compat).map_err(|error| broken(&error))?;
+        execute(&interpreter, job, sha.as_ref(), reply, &mut errors)
+    });
     drop(stage);
-    interpreter.stand_in = stand_in;
     call.state.in_exec = was_in_exec;
     let client = call.state.clients.at(call.id);
     client.db = call.db;
@@ -106,29 +107,34 @@ fn execute(
     reply: &mut ReplyWriter<'_>,
     errors: &mut Vec<ErrorReply>,
 ) -> Result<(), ScriptError> {
-    let result = interpreter.run(job.slot, job.keys, job.args);
-    let (is_done, value) = result.map_err(|error| broken(&error))?;
     let Interpreter {
+        lua,
         shared,
         fields,
         next,
         ..
     } = interpreter;
-    if !is_done {
-        let error = failure(fields, &value, sha).map_err(|error| broken(&error))?;
-        reply.error(&error.text);
-        errors.push(error);
-        return Ok(());
-    }
-    let mut writer = Writer {
-        lua: &interpreter.lua,
-        reply,
-        has_booleans: shared.is_resp3.load(Ordering::Relaxed),
-        fields,
-        next,
-        on_error: &mut |error| errors.push(error.clone()),
-    };
-    writer.write(value).map_err(|error| broken(&error))
+    let result = interpreter.run(job.slot, job.keys, job.args, |outcome| {
+        let mut writer = Writer {
+            lua,
+            reply,
+            has_booleans: shared.is_resp3.load(Ordering::Relaxed),
+            fields,
+            next,
+            on_error: &mut |error| errors.push(error.clone()),
+        };
+        match outcome {
+            Outcome::Text(text) => writer.reply.bulk(text),
+            Outcome::Number(number) => writer.number(number),
+            Outcome::Boolean(value) => writer.boolean(value),
+            Outcome::Other(value) => writer.write(value)?,
+            Outcome::Raised(value) => writer.error(&failure(fields, &value, sha)?),
+        }
+        Ok(())
+    });
+    result
+        .and_then(|written| written)
+        .map_err(|error| broken(&error))
 }
 
 /// The reply of a script that failed, in which Redis names its digest.

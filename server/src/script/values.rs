@@ -27,8 +27,6 @@ pub(super) struct Fields {
     pub(super) ignore: LuaString,
     pub(super) source: LuaString,
     pub(super) line: LuaString,
-    /// Gives what it is given: see [`texts`](super::calls::texts).
-    pub(super) same: Function,
 }
 
 impl Fields {
@@ -47,7 +45,6 @@ impl Fields {
             ignore: lua.create_string("ignore_error_stats_update")?,
             source: lua.create_string("source")?,
             line: lua.create_string("line")?,
-            same: lua.load("return ...").into_function()?,
         })
     }
 
@@ -196,13 +193,26 @@ impl Writer<'_, '_> {
         match value {
             Value::String(text) => self.reply.bulk(&text.as_bytes()),
             Value::Integer(number) => self.reply.integer(number),
-            Value::Number(number) => self.reply.integer(numbers::truncated(number)),
-            Value::Boolean(value) if self.has_booleans => self.reply.boolean(value),
-            Value::Boolean(true) => self.reply.integer(1),
+            Value::Number(number) => self.number(number),
+            Value::Boolean(value) => self.boolean(value),
             Value::Table(table) => return self.write_table(table, used),
             _ => self.reply.null(),
         }
         Ok(None)
+    }
+
+    /// Writes a number, of which only what is before the point is told.
+    pub(super) fn number(&mut self, number: f64) {
+        self.reply.integer(numbers::truncated(number));
+    }
+
+    /// Writes a boolean: without booleans of its own a reply is 1 or nothing.
+    pub(super) fn boolean(&mut self, value: bool) {
+        match value {
+            _ if self.has_booleans => self.reply.boolean(value),
+            true => self.reply.integer(1),
+            false => self.reply.null(),
+        }
     }
 
     fn write_table(&mut self, table: Table, used: usize) -> Result<Option<Open>> {
@@ -285,7 +295,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn error(&mut self, error: &ErrorReply) {
+    /// Writes an error, and tells of it.
+    pub(super) fn error(&mut self, error: &ErrorReply) {
         (self.on_error)(error);
         self.reply.error(&error.text);
     }

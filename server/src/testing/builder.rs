@@ -61,6 +61,13 @@ impl TestBuilder {
         self
     }
 
+    /// A cluster, each primary of which has so many replicas.
+    #[must_use]
+    pub fn replicas(mut self, replicas: usize) -> Self {
+        self.config.set_replicas(replicas);
+        self
+    }
+
     /// One that listens on no port: clients come by [`TestServer::connect`] only.
     #[must_use]
     pub fn without_port(mut self) -> Self {

@@ -1,7 +1,10 @@
 //! The call log: what clients asked, and what they heard.
 
+use std::collections::BTreeMap;
+
 use super::TestError;
 use super::TestServer;
+use super::filter::filters;
 use crate::double::calls::CallEntry;
 use crate::double::calls::CallFilter;
 use crate::double::commands;
@@ -42,30 +45,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Those of commands of this name, or of a category as in `@write`.
-    pub fn command(self, name: &str) -> Self {
-        self.with("CMD", name)
-    }
-
-    /// Those with a key that matches this pattern.
-    pub fn key(self, glob: impl AsRef<[u8]>) -> Self {
-        self.with("KEY", glob)
-    }
-
-    /// Those about a group.
-    pub fn group(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("GROUP", name)
-    }
-
-    /// Those as a consumer.
-    pub fn consumer(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("CONSUMER", name)
-    }
-
-    /// Those of the client with this name or number.
-    pub fn client(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("CLIENT", name)
-    }
+    filters!();
 
     /// Those behind the call of this number.
     pub fn since(self, number: u64) -> Self {
@@ -96,16 +76,15 @@ impl<'a> Calls<'a> {
         self.find(|found| found.len())
     }
 
+    /// The commands that clients asked for and that there are not, in lower case, with how often they did.
+    pub fn unsupported(self) -> BTreeMap<Vec<u8>, u64> {
+        self.server.stage.calls.lock().unsupported().clone()
+    }
+
     /// Forgets all calls, whichever were looked for.
     pub fn clear(self) {
         self.server.stage.settle_calls();
         self.server.stage.calls.lock().clear();
-    }
-
-    fn with(mut self, word: &str, value: impl AsRef<[u8]>) -> Self {
-        self.words.push(word.into());
-        self.words.push(value.as_ref().to_vec());
-        self
     }
 
     fn find<T>(self, read: impl FnOnce(&[CallEntry<'_>]) -> T) -> Result<T, TestError> {

@@ -65,6 +65,12 @@ impl TestClock<'_> {
         self.set(Some(clients), |clock| clock.freeze(None));
     }
 
+    /// Freezes it, and lets each command of a client move it by so much when it comes.
+    pub fn tick(self, by: Duration) {
+        self.freeze();
+        self.0.stage.set_tick(millis(by));
+    }
+
     /// Turns the wall clock alone, as an operator or NTP would: backwards if negative.
     pub fn skew(self, ms: i64) {
         self.0.stage.clock.turn_wall(i128::from(ms) * 1_000);
@@ -100,6 +106,7 @@ impl TestClock<'_> {
         let stage = &self.0.stage;
         set(&stage.clock);
         stage.jobs.lock().auto = auto;
+        stage.set_tick(Millis(0));
         stage.bell.notify_one();
     }
 

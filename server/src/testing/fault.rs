@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::TestError;
 use super::TestServer;
 use super::clock::millis;
+use super::filter::filters;
 use crate::double::commands;
 use crate::double::release;
 
@@ -27,9 +28,9 @@ pub enum Happens {
     Reply(Vec<u8>),
     /// It is answered with a null.
     Nil,
-    /// It is answered that the slot is at another node, `host:port`.
+    /// It is answered that the slot is at another node: `host:port`, or the number of a node of the cluster.
     Moved(String),
-    /// It is answered that the key may be at another node, `host:port`.
+    /// It is answered that the key may be at another node, which is named likewise.
     Ask(String),
     /// The connection ends, without a reply.
     Close,
@@ -56,30 +57,7 @@ impl<'a> NewFault<'a> {
         }
     }
 
-    /// For commands of this name, or of a category as in `@write`.
-    pub fn command(self, name: &str) -> Self {
-        self.with("CMD", name)
-    }
-
-    /// For calls with a key that matches this pattern.
-    pub fn key(self, glob: impl AsRef<[u8]>) -> Self {
-        self.with("KEY", glob)
-    }
-
-    /// For calls about a group.
-    pub fn group(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("GROUP", name)
-    }
-
-    /// For calls as a consumer.
-    pub fn consumer(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("CONSUMER", name)
-    }
-
-    /// For calls of the client with this name or number.
-    pub fn client(self, name: impl AsRef<[u8]>) -> Self {
-        self.with("CLIENT", name)
-    }
+    filters!();
 
     /// Lets so many go first.
     pub fn skip(self, calls: u32) -> Self {
@@ -106,9 +84,10 @@ impl<'a> NewFault<'a> {
     ///
     /// # Errors
     ///
-    /// If something that was said makes no sense: there is no such category, or a reply that is not there yet is cut.
+    /// If something that was said makes no sense: there is no such category or node, or a reply that is not there yet is
+    /// cut.
     pub fn before(self, happens: Happens) -> Result<Fault<'a>, TestError> {
-        self.put_in("BEFORE", happens)
+        self.put_in("BEFORE", happens.words())
     }
 
     /// Puts it in: it strikes once the command was executed, when it is answered.
@@ -117,19 +96,25 @@ impl<'a> NewFault<'a> {
     ///
     /// As [`Self::before`].
     pub fn after(self, happens: Happens) -> Result<Fault<'a>, TestError> {
-        self.put_in("AFTER", happens)
+        self.put_in("AFTER", happens.words())
     }
 
-    fn with(mut self, word: &str, value: impl AsRef<[u8]>) -> Self {
-        self.words.push(word.into());
-        self.words.push(value.as_ref().to_vec());
-        self
+    /// Puts it in: what is pushed to clients is lost, and not a call. [`Self::command`] says what is meant then: `message`,
+    /// `pmessage`, `smessage` or `invalidate`; [`Self::key`] a channel or a key.
+    ///
+    /// # Errors
+    ///
+    /// If something else was said that a push does not have.
+    pub fn drop_pushes(self) -> Result<Fault<'a>, TestError> {
+        self.put_in("PUSH", vec![b"DROP".to_vec()])
     }
 
-    fn put_in(mut self, stage: &str, happens: Happens) -> Result<Fault<'a>, TestError> {
+    fn put_in(mut self, stage: &str, happens: Vec<Vec<u8>>) -> Result<Fault<'a>, TestError> {
         self.words.push(stage.into());
-        self.words.extend(happens.words());
+        self.words.extend(happens);
         let rule = commands::read_rule(&self.words).map_err(TestError::Not)?;
+        self.server
+            .ask_first(|state| commands::fault::check_node(state, &rule))?;
         self.server.stage.rules.lock().add(rule);
         Ok(Fault {
             server: self.server,
@@ -157,6 +142,20 @@ impl Happens {
             Self::Delay(by) => vec![b"DELAY".to_vec(), ms(by)],
             Self::Hold => vec![b"HOLD".to_vec()],
             Self::Stall => vec![b"STALL".to_vec()],
+        }
+    }
+}
+
+impl TestServer {
+    /// Takes all faults out, and lets go what they keep back.
+    pub fn clear_faults(&self) {
+        let names: Vec<Vec<u8>> = {
+            let rules = self.stage.rules.lock();
+            rules.iter().map(|rule| rule.name.clone()).collect()
+        };
+        for name in names {
+            self.stage.rules.lock().remove(&name);
+            release::on_all(&self.stage.engines(), &name, usize::MAX);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`TestServer`] is what `tailrace --testdouble` is: the same engine, with a [clock](TestServer::clock) that the test
 //! holds, [faults](TestServer::fault), [waits](TestServer::wait) for what is to happen, the [calls](TestServer::calls)
-//! that clients made, and [spaces](TestServer::space) beside it. It runs in one of two ways:
+//! that clients made, [snapshots](TestServer::snapshots), the [ledger](TestServer::ledger), what happens to a
+//! [cluster](TestServer::cluster), and [spaces](TestServer::space) beside it. It runs in one of two ways:
 //!
 //! - [`TestServer::start`]: on a thread of its own, on a free port of 127.0.0.1. Tests with and without an async
 //!   runtime can use it: what takes time is an [`Answer`], which is awaited or waited for.
@@ -51,10 +52,15 @@ mod answer;
 mod builder;
 mod calls;
 mod clock;
+mod cluster;
+mod crash;
 mod error;
 mod fault;
+mod filter;
 mod ledger;
 mod life;
+mod snapshots;
+mod space;
 mod wait;
 
 use std::net::SocketAddr;
@@ -67,21 +73,31 @@ pub use self::builder::TestBuilder;
 pub use self::calls::CallRecord;
 pub use self::calls::Calls;
 pub use self::clock::TestClock;
+pub use self::cluster::Slot;
+pub use self::cluster::TestCluster;
+pub use self::crash::Restart;
 pub use self::error::TestError;
 pub use self::fault::Fault;
 pub use self::fault::Happens;
 pub use self::fault::NewFault;
+pub use self::ledger::ConsumerLedger;
 pub use self::ledger::Ledger;
+pub use self::ledger::LedgerSummary;
+pub use self::ledger::LedgerSums;
 use self::life::Life;
 pub(crate) use self::life::Parts;
+pub use self::snapshots::SnapshotRecord;
+pub use self::snapshots::Snapshots;
+pub use self::space::NewSpace;
 pub use self::wait::Amount;
 pub use self::wait::Wait;
-use crate::double::spaces::Wish;
 use crate::double::spaces::url;
 use crate::double::stage::Stage;
+use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
 use crate::server::StartError;
+use crate::state::State;
 
 /// A server, or a cluster, in the hands of a test. Dropping it ends it.
 pub struct TestServer {
@@ -275,46 +291,19 @@ impl TestServer {
         Ledger(self)
     }
 
-    /// Starts another server as this one was started, on the same thread, with nothing in common but that. It ends
-    /// when it is dropped, or with this one.
-    ///
-    /// # Errors
-    ///
-    /// If the system gives no port.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tailrace_server::testing::TestServer;
-    ///
-    /// let server = TestServer::builder().frozen_at(1_000_000).start()?;
-    /// let (one, other) = (server.space()?, server.space()?);
-    /// one.clock().advance(Duration::from_secs(1)).wait()?;
-    /// assert_eq!(one.clock().now(), 1_001_000);
-    /// assert_eq!(other.clock().now(), 1_000_000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn space(&self) -> Result<Self, StartError> {
-        let spaces = self.stage.seat.spaces.upgrade();
-        let spaces = spaces.ok_or(StartError::Ending)?;
-        let wish = Wish {
-            has_no_port: self.addrs.is_empty(),
-            ..Wish::default()
-        };
-        let id = spaces.start(wish)?.id;
-        let parts = spaces.parts(id).ok_or(StartError::Ending)?;
-        let life = Life::Space {
-            spaces: Arc::downgrade(&spaces),
-            id,
-            is_here: self.life.is_here(),
-        };
-        Ok(Self::of(parts, life))
-    }
-
     /// Ends it in order: what was read is answered. Gives what stopped it for good before, if a command panicked.
     pub async fn stop(mut self) -> Option<String> {
         self.life.stop().await
+    }
+
+    /// The engine of its first node.
+    fn first(&self) -> Result<Arc<Engine>, TestError> {
+        self.stage.engine(0).ok_or(TestError::Ended)
+    }
+
+    /// Asks the first of its nodes.
+    fn ask_first<T>(&self, ask: impl FnOnce(&State) -> Result<T, String>) -> Result<T, TestError> {
+        self.first()?.look(ask).map_err(TestError::Not)
     }
 }
 

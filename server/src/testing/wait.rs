@@ -18,6 +18,7 @@ pub struct Wait<'a> {
     server: &'a TestServer,
     db: usize,
     patience: Duration,
+    asks_for_work: bool,
 }
 
 /// How a number is to be: a plain one is exactly that.
@@ -48,6 +49,7 @@ impl<'a> Wait<'a> {
             server,
             db: 0,
             patience: Duration::from_secs(5),
+            asks_for_work: false,
         }
     }
 
@@ -68,6 +70,12 @@ impl<'a> Wait<'a> {
         self
     }
 
+    /// Asks of promises that the work of each entry was [noted](super::Ledger::worked) before it was acknowledged.
+    pub fn worked(mut self) -> Self {
+        self.asks_for_work = true;
+        self
+    }
+
     /// Until so many clients wait for something themselves.
     pub fn blocked(self, clients: impl Into<Amount>) -> Answer<()> {
         self.until(&words("BLOCKED", &[], Some(clients.into())))
@@ -77,6 +85,13 @@ impl<'a> Wait<'a> {
     pub fn blocked_in(self, group: &str, clients: impl Into<Amount>) -> Answer<()> {
         let mut words = words("BLOCKED", &[], Some(clients.into()));
         words.extend([b"GROUP".to_vec(), group.into()]);
+        self.until(&words)
+    }
+
+    /// Until so many clients wait for a key.
+    pub fn blocked_on(self, key: &str, clients: impl Into<Amount>) -> Answer<()> {
+        let mut words = words("BLOCKED", &[], Some(clients.into()));
+        words.extend([b"KEY".to_vec(), key.into()]);
         self.until(&words)
     }
 
@@ -130,12 +145,12 @@ impl<'a> Wait<'a> {
     /// Until each entry was delivered, and acknowledged since by somebody it was delivered to; by the
     /// [ledger](TestServer::ledger).
     pub fn at_least_once(self, stream: &str, group: &str) -> Answer<()> {
-        self.until(&words("AT-LEAST-ONCE", &[stream, group], None))
+        self.until_kept("AT-LEAST-ONCE", stream, group)
     }
 
     /// Until each entry was delivered once, and acknowledged likewise; by the ledger.
     pub fn exactly_once(self, stream: &str, group: &str) -> Answer<()> {
-        self.until(&words("EXACTLY-ONCE", &[stream, group], None))
+        self.until_kept("EXACTLY-ONCE", stream, group)
     }
 
     /// As long as no entry was trimmed or deleted before it was delivered; by the ledger.
@@ -152,6 +167,14 @@ impl<'a> Wait<'a> {
     /// Until nothing is left to do: no command is kept back, and none waits for its turn.
     pub fn idle(self) -> Answer<()> {
         self.until(&words("IDLE", &[], None))
+    }
+
+    fn until_kept(self, promise: &str, stream: &str, group: &str) -> Answer<()> {
+        let mut words = words(promise, &[stream, group], None);
+        if self.asks_for_work {
+            words.push(b"WORKED".to_vec());
+        }
+        self.until(&words)
     }
 
     fn until(self, words: &[Vec<u8>]) -> Answer<()> {

@@ -36,7 +36,7 @@ pub struct GroupLedger {
 }
 
 /// What one consumer did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConsumerLedger {
     /// Its name.
     pub name: Box<[u8]>,

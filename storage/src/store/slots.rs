@@ -2,6 +2,7 @@
 
 use crate::change::Event;
 use crate::keyspace::Keyspace;
+use crate::ledger::CarriedLedger;
 use crate::store::Store;
 use crate::time::UnixMillis;
 use crate::value::Value;
@@ -13,6 +14,7 @@ pub struct MovedKey {
     key: Box<[u8]>,
     value: Value,
     deadline: Option<UnixMillis>,
+    ledger: Option<CarriedLedger>,
 }
 
 /// What a step of a walk through a slot came to.
@@ -102,22 +104,29 @@ impl Store {
             let places: Vec<_> = self.keyspaces[db].records_of_slot(slot).collect();
             for at in places {
                 let (key, value, deadline) = self.keyspaces[db].remove(at).into_parts();
+                let ledger = self.changes.ledger_mut();
+                let ledger = ledger.and_then(|ledger| ledger.give_away(db, &key));
                 self.changes.record(db, &key, Event::MovedAway);
                 moved.push(MovedKey {
                     db,
                     key,
                     value,
                     deadline,
+                    ledger,
                 });
             }
         }
         moved
     }
 
-    /// Takes in keys that another store gave away. What was under their names is gone.
+    /// Takes in keys that another store gave away, with what its ledger knows of them if there is one here. What was
+    /// under their names is gone.
     pub fn put_moved(&mut self, keys: Vec<MovedKey>) {
         for moved in keys {
             self.remove(moved.db, &moved.key);
+            if let (Some(own), Some(theirs)) = (self.changes.ledger_mut(), moved.ledger) {
+                own.take_in(theirs);
+            }
             let at = self.create(moved.db, &moved.key, moved.value);
             self.set_deadline(moved.db, at, moved.deadline);
         }

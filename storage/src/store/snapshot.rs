@@ -18,13 +18,13 @@ use crate::value::Value;
 /// what chance would pick next.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    keyspaces: Vec<Keyspace>,
-    unpacked: Unpacked,
-    rng: Rng,
-    taken_at: UnixMillis,
-    change_count: u64,
-    stats: Stats,
-    ledger: Option<Box<Ledger>>,
+    pub(super) keyspaces: Vec<Keyspace>,
+    pub(super) unpacked: Unpacked,
+    pub(super) rng: Rng,
+    pub(super) taken_at: UnixMillis,
+    pub(super) change_count: u64,
+    pub(super) stats: Stats,
+    pub(super) ledger: Option<Box<Ledger>>,
 }
 
 /// All data of a store or of a snapshot, to be looked at. Nothing is noted or removed by that.

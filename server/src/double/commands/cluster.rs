@@ -5,8 +5,8 @@
 //! Behaviour worth knowing:
 //! - A node is named by its number, from 0 in the order of the first line that the server said, or by its id; a slot by its
 //!   number, or by a key in it. `{7}` is a key that has digits only.
-//! - MOVE takes the keys along. MIGRATE opens a slot as `CLUSTER SETSLOT` does, so that clients meet ASK and TRYAGAIN; END takes
-//!   all its keys to the new node, CANCEL all back to the old one.
+//! - MOVE takes the keys along, and what the ledger knows of them. MIGRATE opens a slot as `CLUSTER SETSLOT` does, so that
+//!   clients meet ASK and TRYAGAIN; END takes all its keys to the new node, CANCEL all back to the old one.
 //! - KILL closes all connections to a node but the caller's, which is told that the node is down by everything but TESTDOUBLE.
 //!   No replica takes over before FAILOVER. What the node had, REVIVE brings back.
 //! - STALE lets a node take for its own what it had, and serve it with what it has. What it took on meanwhile for slots of others is
@@ -121,7 +121,8 @@ fn node(call: &Call<'_>, args: &mut Args<'_>) -> Result<NodeIndex, CommandError>
     })
 }
 
-const NO_CLUSTER: &str =
+/// Why nothing happens to what is no cluster.
+pub(crate) const NO_CLUSTER: &str =
     "this is no cluster; start one with --nodes 3, or a space with TD SPACE NEW NODES 3";
 
 pub(super) const HELP: &[&str] = &[

@@ -22,6 +22,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::config::split_option;
+use crate::double::cluster;
 use crate::double::jobs::Outcome;
 use crate::double::nodes;
 use crate::double::rules::Action;
@@ -65,14 +66,17 @@ fn run(
         }
         b"add" => {
             let rule = syntax::rule(args)?;
-            check_node(call, &rule)?;
+            check_node(call.state, &rule).map_err(fail)?;
             double(call).stage.rules.lock().add(rule);
             reply.ok();
         }
         b"load" => {
             let rules = load(args.bytes()?)?;
             args.end()?;
-            rules.iter().try_for_each(|rule| check_node(call, rule))?;
+            let checked = rules
+                .iter()
+                .try_for_each(|rule| check_node(call.state, rule));
+            checked.map_err(fail)?;
             reply.unsigned(rules.len() as u64);
             let mut all = double(call).stage.rules.lock();
             rules.into_iter().for_each(|rule| all.add(rule));
@@ -142,18 +146,19 @@ fn release(
 }
 
 /// Refuses a fault that sends clients to a node that there is not.
-fn check_node(call: &Call<'_>, rule: &Rule) -> Result<(), CommandError> {
+pub(crate) fn check_node(state: &State, rule: &Rule) -> Result<(), String> {
     let Action::Redirect(word, node) = &rule.action else {
         return Ok(());
     };
-    let is_address = node.contains(&b':');
-    if is_address || call.state.place_of_named(call.id, node).is_some() {
+    let view = state.cluster.as_ref().map(|cluster| cluster.view());
+    let is_known = view.is_some_and(|view| cluster::find(view, node).is_some());
+    if node.contains(&b':') || is_known {
         return Ok(());
     }
     let node = String::from_utf8_lossy(node);
-    Err(fail(format!(
+    Err(format!(
         "there is no node '{node}'; {word} takes the number or id of a node of this cluster, or host:port"
-    )))
+    ))
 }
 
 /// Reads several faults, one in each line; lines that are empty or begin with `#` say nothing.

@@ -7,8 +7,11 @@
 //! - It begins with the caller's database, and `SELECT` holds until its end. Lines that are empty or begin with `#` say
 //!   nothing.
 //! - Commands that read or write keys, and `SELECT`: what others do could not be undone. None waits.
-//! - In a cluster of several nodes only `--fixture` loads one: no node waits for another to undo something.
+//! - In a cluster each node executes what is about keys of its slots. All of them try it first, so that still all is done
+//!   or nothing; only who changes data in that moment can come between.
 //! - Who waits for what the fixture brings is served when all of it is there.
+
+use std::sync::Arc;
 
 use tailrace_protocol::ReplyWriter;
 
@@ -21,6 +24,9 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::fixture;
+use crate::double::jobs::Outcome;
+use crate::double::nodes;
+use crate::double::stage::Stage;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -51,19 +57,22 @@ fn run(
             args.end()?;
             super::refuse_amid_script(call)?;
             if !double(call).stage.is_alone() {
-                return Err(fail(SEVERAL_NODES));
+                let (db, script) = (call.db, script.to_vec());
+                return Ok(nodes::beside(call, async move |stage: Arc<Stage>| {
+                    match fixture::load_everywhere(&stage, db, &script) {
+                        Ok(count) => Outcome::Count(count),
+                        Err(reason) => Outcome::Failed(reason),
+                    }
+                }));
             }
             let loaded = fixture::load(call.state, call.id, script, call.now);
-            let count = loaded.map_err(|wrong| fail(format!("{wrong}; nothing was changed")))?;
+            let count = loaded.map_err(|wrong| fail(wrong.undone()))?;
             reply.unsigned(count);
         }
         _ => return Err(syntax::unknown("FIXTURE", action, "TD FIXTURE HELP")),
     }
     Ok(Flow::Done)
 }
-
-const SEVERAL_NODES: &str = "a cluster of several nodes loads a fixture when it starts, by --fixture; later, send the \
-    commands through a client";
 
 pub(super) const HELP: &[&str] = &[
     "FIXTURE LOAD <lines>",

@@ -7,14 +7,16 @@
 //! - `ON` begins anew, for all streams or for one, with what is there: entries that a group has settled before are none of
 //!   its ledger's, and what is pending counts as delivered so often as the group says.
 //! - `WORKED` says that the work of entries is done, for assertions that ask for that.
+//! - In a cluster it is about all nodes, and what is said of a stream about the node that has its slot.
 //! - A group that is destroyed keeps its ledger, and goes on with it if it is created again.
 
+use std::collections::BTreeSet;
+
 use tailrace_protocol::ReplyWriter;
-use tailrace_storage::Promise;
+use tailrace_storage::GroupLedger;
 use tailrace_storage::StreamId;
 
 use super::FLAGS;
-use super::fail;
 use super::help;
 use super::syntax;
 use super::wait;
@@ -26,6 +28,7 @@ use crate::double::nodes;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::state::State;
 
 pub(super) const SPEC: Spec = Spec {
     name: "testdouble|ledger",
@@ -43,20 +46,19 @@ fn run(
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
     let Some(action) = args.peek() else {
-        tell(call, reply);
-        return Ok(Flow::Done);
+        return tell(call, reply);
     };
     match action.to_ascii_lowercase().as_slice() {
-        b"help" if args.len() == 1 => help::write(reply, HELP),
-        b"on" if args.len() <= 2 => return switch(call, args, reply, true),
-        b"off" if args.len() <= 2 => return switch(call, args, reply, false),
-        b"worked" => note_worked(call, args, reply)?,
-        _ if args.len() < 2 => {
-            return Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP"));
+        b"help" if args.len() == 1 => {
+            help::write(reply, HELP);
+            Ok(Flow::Done)
         }
-        _ => report(call, args, reply)?,
+        b"on" if args.len() <= 2 => switch(call, args, reply, true),
+        b"off" if args.len() <= 2 => switch(call, args, reply, false),
+        b"worked" => note_worked(call, args, reply),
+        _ if args.len() < 2 => Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP")),
+        _ => report(call, args, reply),
     }
-    Ok(Flow::Done)
 }
 
 /// Begins to keep account, or ends it, of one stream or of all.
@@ -83,63 +85,88 @@ fn note_worked(
     call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
-) -> Result<(), CommandError> {
+) -> Result<Flow, CommandError> {
     args.bytes()?;
     let place = wait::place(&mut args)?;
     if args.is_empty() {
         return Err(CommandError::Syntax);
     }
     let ids: Vec<StreamId> = args.ids()?;
-    ledger::find(call.state, call.db, &place).map_err(fail)?;
     let db = call.db;
-    let ledger = call.store().ledger_mut();
-    let known = ledger.map_or(0, |ledger| {
-        ledger.note_worked(db, &place.stream, &place.group, &ids)
-    });
-    reply.unsigned(known);
-    Ok(())
+    let stream = place.stream.clone();
+    nodes::on_owner(call, reply, &stream, move |state, reply| {
+        ledger::find(state, db, &place)?;
+        let ledger = state.store.ledger_mut();
+        let known = ledger.map_or(0, |ledger| {
+            ledger.note_worked(db, &place.stream, &place.group, &ids)
+        });
+        reply.unsigned(known);
+        Ok(())
+    })
 }
 
 /// Replies with whether there is a ledger, and of what.
-fn tell(call: &Call<'_>, reply: &mut ReplyWriter<'_>) {
-    let ledger = call.state.store.ledger();
-    let scope = match ledger.map(tailrace_storage::Ledger::is_for_all) {
-        None => "off",
-        Some(true) => "all",
-        Some(false) => "some",
+fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) -> Result<Flow, CommandError> {
+    let db = call.db;
+    let look = move |state: &State| {
+        let ledger = state.store.ledger();
+        let scope = match ledger.map(tailrace_storage::Ledger::is_for_all) {
+            None => "off",
+            Some(true) => "all",
+            Some(false) => "some",
+        };
+        let streams = ledger.map_or_else(Vec::new, |ledger| {
+            ledger.streams(db).map(<[u8]>::to_vec).collect()
+        });
+        let records = ledger.map_or(0, tailrace_storage::Ledger::records);
+        (scope, streams, records as u64)
     };
-    let streams = ledger.map_or_else(Vec::new, |ledger| ledger.streams(call.db).collect());
-    reply.map(3);
-    reply.bulk(b"mode");
-    reply.bulk(scope.as_bytes());
-    reply.bulk(b"streams");
-    reply.array(streams.len());
-    streams.iter().for_each(|name| reply.bulk(name));
-    reply.bulk(b"records");
-    reply.unsigned(ledger.map_or(0, tailrace_storage::Ledger::records) as u64);
+    nodes::tell_of_all(call, reply, look, |nodes, reply| {
+        // It is switched on all nodes at once.
+        let scope = nodes.first().map_or("off", |(scope, ..)| scope);
+        // A stream that has moved is known where it was, too.
+        let streams = nodes.iter().flat_map(|(_, streams, _)| streams);
+        let streams: BTreeSet<&Vec<u8>> = streams.collect();
+        reply.map(3);
+        reply.bulk(b"mode");
+        reply.bulk(scope.as_bytes());
+        reply.bulk(b"streams");
+        reply.array(streams.len());
+        streams.iter().for_each(|name| reply.bulk(name));
+        reply.bulk(b"records");
+        reply.unsigned(nodes.iter().map(|(_, _, records)| records).sum());
+        Ok(())
+    })
 }
 
 fn report(
-    call: &Call<'_>,
+    call: &mut Call<'_>,
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
-) -> Result<(), CommandError> {
+) -> Result<Flow, CommandError> {
     let place = wait::place(&mut args)?;
     let id = match args.is_empty() {
         true => None,
         false => Some(args.id()?),
     };
     args.end()?;
-    let (stream, group) = ledger::find(call.state, call.db, &place).map_err(fail)?;
-    if let Some(id) = id {
-        let told: Vec<_> = stream.history(group, id).collect();
-        reply.array(told.len());
-        for told in told {
-            let line = ledger::describe(group, &told, Promise::NoLeak);
-            reply.bulk(line.as_bytes());
+    let db = call.db;
+    let stream = place.stream.clone();
+    nodes::on_owner(call, reply, &stream, move |state, reply| {
+        let (stream, group) = ledger::find(state, db, &place)?;
+        match id {
+            None => sum_up(group, reply),
+            Some(id) => {
+                let told = ledger::histories(stream, group, id);
+                reply.array(told.len());
+                told.iter().for_each(|line| reply.bulk(line.as_bytes()));
+            }
         }
-        return Ok(());
-    }
+        Ok(())
+    })
+}
+
+fn sum_up(group: &GroupLedger, reply: &mut ReplyWriter<'_>) {
     let sums = group.summary();
     let counts: [(&[u8], u64); 11] = [
         (b"added", sums.added),
@@ -172,7 +199,6 @@ fn report(
         reply.bulk(b"pending");
         reply.unsigned(consumer.pending);
     }
-    Ok(())
 }
 
 pub(super) const HELP: &[&str] = &[

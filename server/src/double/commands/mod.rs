@@ -23,6 +23,7 @@ mod wait;
 
 use tailrace_protocol::OwnedRequest;
 
+pub(crate) use self::cluster::NO_CLUSTER;
 use crate::args::Args;
 use crate::call::Call;
 use crate::double::Double;
@@ -122,10 +123,13 @@ fn double<'a>(call: &'a mut Call<'_>) -> &'a mut Double {
 /// Refuses what would see or change data amid a script that is over its time.
 fn refuse_amid_script(call: &Call<'_>) -> Result<(), CommandError> {
     match call.state.scripts.is_busy() {
-        true => Err(fail("a script is over its time; SCRIPT KILL ends it")),
+        true => Err(fail(BUSY_SCRIPT)),
         false => Ok(()),
     }
 }
+
+/// Why data are not looked at or changed amid a script.
+pub(crate) const BUSY_SCRIPT: &str = "a script is over its time; SCRIPT KILL ends it";
 
 /// An error with words of its own.
 fn fail(reason: impl Into<String>) -> CommandError {

@@ -3,9 +3,9 @@
 //! Makes the double what it was when it started, or restarts the server as its clients see it.
 //!
 //! Behaviour worth knowing:
-//! - RESET brings back the data of the start (those of `--fixture`, or none), the clock as the options say, the faults of
-//!   the start, an empty call log that counts from 1, and the settings of the start; scripts, counters and logs are gone.
-//!   Snapshots stay: they are the test's.
+//! - RESET brings back the data of the start (those of `--fixture` or of a space's snapshot, or none), the clock as the
+//!   options or that snapshot say, the faults of the start, an empty call log that counts from 1, and the settings of the
+//!   start; scripts, counters and logs are gone. Snapshots stay: they are the test's.
 //! - RESET keeps connections, and what they set up for themselves: protocol, name, database, subscriptions, tracking, and
 //!   what MULTI queued; watched keys change. Waits end as if their time were up. Commands that a fault or a pause holds
 //!   get an error and are not executed; replies that a fault holds are sent.
@@ -88,7 +88,8 @@ fn restart(
         *time = syntax::time(&mut args)?;
     }
     super::refuse_amid_script(call)?;
-    call.state.restart(call.id, fate, (down, loading), call.now);
+    let (asker, now) = (Some(call.id), call.now);
+    call.state.restart(asker, fate, (down, loading), now);
     reply.ok();
     Ok(Flow::Done)
 }

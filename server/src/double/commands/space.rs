@@ -4,6 +4,8 @@
 //!
 //! Behaviour worth knowing:
 //! - A space is as the process was started; what CONFIG SET did since then is not in it. It listens on 127.0.0.1.
+//! - `FROM` a snapshot it begins with the data, the ledger and the clock of that, and is that again after RESET. Keys go to the
+//!   nodes that have their slots, whatever the snapshot was of: a server, or a cluster of any size.
 //! - When `FREE` replies, its connections and its port are closed. Who frees the space it is connected to is
 //!   answered first.
 //! - Spaces of spaces are no deeper: all that there are in the process know each other.
@@ -16,19 +18,22 @@ use super::FLAGS;
 use super::double;
 use super::fail;
 use super::help;
-use super::snapshot;
 use super::syntax;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
 use crate::double::jobs::Outcome;
 use crate::double::nodes;
+use crate::double::snapshots::check_known;
 use crate::double::spaces::Known;
+use crate::double::spaces::Owner;
 use crate::double::spaces::Spaces;
 use crate::double::spaces::Wish;
+use crate::double::stage::Stage;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
+use crate::state::State;
 
 pub(super) const SPEC: Spec = Spec {
     name: "testdouble|space",
@@ -52,15 +57,8 @@ fn run(
             help::write(reply, HELP);
         }
         b"new" => {
-            let wish = wish(call, args)?;
-            let stage = Arc::clone(&double(call).stage);
-            let space = stage.within_runtime(|| {
-                spaces(call)?
-                    .start(wish)
-                    .map_err(|error| fail(error.to_string()))
-            })?;
-            // A space listens on one port at least.
-            reply.bulk(space.urls[0].as_bytes());
+            let (wish, from) = wish(call, args)?;
+            return start(call, reply, wish, from);
         }
         b"list" => {
             args.end()?;
@@ -76,14 +74,53 @@ fn run(
     Ok(Flow::Done)
 }
 
+/// Starts a space, with what all nodes had when a snapshot was kept if it begins with one.
+fn start(
+    call: &mut Call<'_>,
+    reply: &mut ReplyWriter<'_>,
+    mut wish: Wish,
+    from: Option<Vec<u8>>,
+) -> Result<Flow, CommandError> {
+    let stage = Arc::clone(&double(call).stage);
+    let spaces = spaces(call)?;
+    let Some(name) = from else {
+        let space = stage.within_runtime(|| spaces.start(&wish));
+        say_where(&space.map_err(|error| fail(error.to_string()))?, reply);
+        return Ok(Flow::Done);
+    };
+    let look = move |state: &State| state.snapshot(&name);
+    nodes::tell_of_all(call, reply, look, move |nodes, reply| {
+        wish.from = nodes.into_iter().flatten().collect();
+        let space = stage.within_runtime(|| spaces.start(&wish));
+        let space = space.map_err(|error| error.to_string())?;
+        say_where(&space, reply);
+        if wish.owner.is_some_and(|owner| has_left(&stage, owner)) {
+            spaces.free_soon(space.id);
+        }
+        Ok(())
+    })
+}
+
+fn say_where(space: &Known, reply: &mut ReplyWriter<'_>) {
+    // A space listens on one port at least.
+    reply.bulk(space.urls[0].as_bytes());
+}
+
+/// Whether a client left while all nodes were looked at. Where there is one only, nobody leaves meanwhile.
+fn has_left(stage: &Stage, owner: Owner) -> bool {
+    let engine = stage.engine(owner.engine).filter(|_| !stage.is_alone());
+    engine.is_some_and(|engine| engine.look(|state| state.clients.get(owner.client).is_none()))
+}
+
 fn spaces(call: &mut Call<'_>) -> Result<Arc<Spaces>, CommandError> {
     let spaces = double(call).stage.seat.spaces.upgrade();
     spaces.ok_or_else(|| fail("the server is ending"))
 }
 
-/// Reads what a space is to be.
-fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
+/// Reads what a space is to be, and the snapshot that it begins with.
+fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<(Wish, Option<Vec<u8>>), CommandError> {
     let mut wish = Wish::default();
+    let mut from = None;
     while !args.is_empty() {
         if args.keyword("nodes") {
             let nodes = syntax::number(&mut args)?;
@@ -96,7 +133,8 @@ fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
             wish.nodes = usize::try_from(nodes).ok();
         } else if args.keyword("from") {
             let name = args.bytes()?;
-            wish.from = Some(snapshot::known(double(call), name)?.clone());
+            check_known(double(call), name).map_err(fail)?;
+            from = Some(name.to_vec());
         } else if args.keyword("owned") {
             let id = call.id;
             wish.owner = Some(double(call).owner(id));
@@ -105,12 +143,7 @@ fn wish(call: &mut Call<'_>, mut args: Args<'_>) -> Result<Wish, CommandError> {
             return Err(syntax::unknown("a new space", word, "TD SPACE HELP"));
         }
     }
-    if wish.from.is_some() && (wish.nodes.is_some() || call.state.cluster.is_some()) {
-        return Err(fail(
-            "what begins FROM a snapshot is a server, and no cluster",
-        ));
-    }
-    Ok(wish)
+    Ok((wish, from))
 }
 
 fn free(
@@ -170,8 +203,8 @@ const NODES_MAX: u64 = 1_000;
 pub(super) const HELP: &[&str] = &[
     "SPACE NEW [NODES <n>] [FROM <snapshot>] [OWNED]",
     "    Starts a server of its own in this process, or a cluster, and says where: a port, data, a clock, faults",
-    "    and calls of its own. FROM, it begins with the data and the clock of a snapshot. OWNED, it ends with this",
-    "    connection.",
+    "    and calls of its own. FROM, it begins with the data and the clock of a snapshot, each key on the node that has",
+    "    its slot. OWNED, it ends with this connection.",
     "SPACE FREE <url>|<id> | LIST",
     "    Ends one; shows all.",
 ];

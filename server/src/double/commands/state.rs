@@ -8,22 +8,25 @@
 //! - Times are those of the wall, in milliseconds since 1970, so that nothing changes because the clock moves.
 //! - When a consumer was seen is when it last asked; that it waits counts for nothing here.
 //! - With keys it shows these, of the caller's database, and no clock. A key that is missing has no facts.
-//! - In a cluster both tell of the node that is asked.
+//! - In a cluster both tell of all nodes, whichever is asked.
 //! - What `DIFF` compares are names of snapshots; `NOW` or `.` is what is there now. If all is the same, the reply is empty.
 
 use tailrace_protocol::ReplyWriter;
 
 use super::FLAGS;
+use super::double;
+use super::fail;
 use super::help;
-use super::snapshot;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
-use crate::double::condition::text;
-use crate::double::facts;
-use crate::double::facts::Fact;
 use crate::double::facts::Keys;
-use crate::double::facts::facts;
+use crate::double::facts::diff_text;
+use crate::double::facts::state_text;
+use crate::double::nodes;
+use crate::double::snapshots::NOW;
+use crate::double::snapshots::check_known;
+use crate::double::snapshots::is_now;
 use crate::error::CommandError;
 use crate::spec::Group;
 use crate::spec::Spec;
@@ -58,14 +61,18 @@ fn run(
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
-    let names: Vec<&[u8]> = args.collect();
-    let keys = match names.as_slice() {
-        [] => Keys::All,
-        names => Keys::Of(call.db, names),
-    };
-    let text = facts::text(&facts_of(call.state, b".", keys)?);
-    reply.verbatim(text.as_bytes());
-    Ok(Flow::Done)
+    let names: Vec<Vec<u8>> = args.map(<[u8]>::to_vec).collect();
+    let db = call.db;
+    let look = |state: &State| state.snapshot_or_now(NOW);
+    nodes::tell_of_all(call, reply, look, move |nodes, reply| {
+        let nodes: Vec<_> = nodes.into_iter().flatten().collect();
+        let keys = match names.as_slice() {
+            [] => Keys::All,
+            names => Keys::Of(db, names),
+        };
+        reply.verbatim(state_text(&nodes, keys).as_bytes());
+        Ok(())
+    })
 }
 
 fn diff(
@@ -77,32 +84,24 @@ fn diff(
         help::write(reply, HELP);
         return Ok(Flow::Done);
     }
-    let (one, other) = (args.bytes()?, args.bytes()?);
+    let (one, other) = (args.bytes()?.to_vec(), args.bytes()?.to_vec());
     args.end()?;
-    let before = facts_of(call.state, one, Keys::All)?;
-    let after = facts_of(call.state, other, Keys::All)?;
-    let mut lines = facts::diff(&before, &after);
-    if !lines.is_empty() {
-        lines.insert_str(0, &format!("--- {}\n+++ {}\n", text(one), text(other)));
+    for name in [&one, &other] {
+        if !is_now(name) {
+            check_known(double(call), name).map_err(fail)?;
+        }
     }
-    reply.verbatim(lines.as_bytes());
-    Ok(Flow::Done)
-}
-
-/// The facts of a snapshot, or of what is there now.
-fn facts_of<'a>(
-    state: &'a State,
-    name: &[u8],
-    keys: Keys<'_>,
-) -> Result<Vec<Fact<'a>>, CommandError> {
-    let Some(double) = &state.double else {
-        return Ok(Vec::new());
+    let names = (one.clone(), other.clone());
+    let look = move |state: &State| {
+        let one = state.snapshot_or_now(&one)?;
+        Some((one, state.snapshot_or_now(&other)?))
     };
-    let seen = match snapshot::is_now(name) {
-        true => double.seen(&state.store),
-        false => snapshot::known(double, name)?.seen(),
-    };
-    Ok(facts(&seen, keys))
+    nodes::tell_of_all(call, reply, look, move |nodes, reply| {
+        let (before, after): (Vec<_>, Vec<_>) = nodes.into_iter().flatten().unzip();
+        let lines = diff_text((&names.0, &before), (&names.1, &after));
+        reply.verbatim(lines.as_bytes());
+        Ok(())
+    })
 }
 
 pub(super) const HELP: &[&str] = &[
