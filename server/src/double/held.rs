@@ -59,6 +59,11 @@ impl HeldBack {
         self.held.iter().filter_map(|held| held.until).min()
     }
 
+    /// How much goes on by itself.
+    pub(crate) fn deadline_count(&self) -> usize {
+        self.held.iter().filter(|held| held.until.is_some()).count()
+    }
+
     /// Takes what is due first, if it is due by `now`.
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Held> {
         let due = self

@@ -195,9 +195,12 @@ impl State {
 
     /// When something is due next, and how many instants are noted.
     pub(crate) fn timers(&self, now: Now) -> Timers {
+        let held = self.double.as_ref().map(|double| &double.held);
         Timers {
             next: self.next_deadline(now),
-            count: self.waits.deadline_count() + usize::from(self.gate.deadline().is_some()),
+            count: self.waits.deadline_count()
+                + usize::from(self.gate.deadline().is_some())
+                + held.map_or(0, HeldBack::deadline_count),
         }
     }
 }
@@ -206,6 +209,6 @@ impl State {
 pub(crate) struct Timers {
     /// When something is due next.
     pub(crate) next: Option<Instant>,
-    /// How many clients and gates wait for an instant. Keys that expire are not counted.
+    /// How many clients and gates wait for an instant, and how much faults keep back until one. Keys that expire are not counted.
     pub(crate) count: usize,
 }
