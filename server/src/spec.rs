@@ -224,6 +224,8 @@ impl Flags {
     pub const GROWS_CLIENT: Self = Self(1 << 25);
     /// Belongs to the test double, which nothing holds back. Not listed.
     pub const DOUBLE: Self = Self(1 << 26);
+    /// Takes no longer than what it is sent, replies and changes is large, so it is timed as a fast one. Not listed.
+    pub const BY_SIZE: Self = Self(1 << 27);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[

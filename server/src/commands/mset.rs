@@ -24,7 +24,7 @@ pub(super) const MSET: Spec = Spec {
     name: "mset",
     arity: -3,
     syntax: "data(key value)...",
-    flags: Flags::WRITE.and(Flags::DENYOOM),
+    flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::BY_SIZE),
     acl: Acl::STRING,
     keys: &[KeySpec::all(2, &["OW", "update"])],
     tips: &[
@@ -42,7 +42,7 @@ pub(super) const MSETNX: Spec = Spec {
     name: "msetnx",
     arity: -3,
     syntax: "data(key value)...",
-    flags: Flags::WRITE.and(Flags::DENYOOM),
+    flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::BY_SIZE),
     acl: Acl::STRING,
     keys: &[KeySpec::all(2, &["OW", "insert"])],
     group: Group::String,

@@ -44,7 +44,7 @@ pub(super) const SPEC: Spec = Spec {
              [expiration(EX seconds:integer@2.6.12 | PX milliseconds:integer@2.6.12 | \
              EXAT unix-time-seconds:unix-time@6.2.0 | \
              PXAT unix-time-milliseconds:unix-time@6.2.0 | KEEPTTL@6.0.0)]",
-    flags: Flags::WRITE.and(Flags::DENYOOM),
+    flags: Flags::WRITE.and(Flags::DENYOOM).and(Flags::BY_SIZE),
     acl: Acl::STRING,
     keys: &[
         KeySpec::first(&["RW", "access", "update", "variable_flags"])

@@ -26,7 +26,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "xrange",
     arity: -4,
     syntax: "key start end [COUNT count:integer]",
-    flags: Flags::READONLY,
+    flags: Flags::READONLY.and(Flags::BY_SIZE),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RO", "access"])],
     group: Group::Stream,

@@ -42,7 +42,10 @@ pub(super) const SPEC: Spec = Spec {
     name: "xread",
     arity: -4,
     syntax: "[COUNT count:integer] [BLOCK milliseconds:integer] STREAMS streams(key... id...)",
-    flags: Flags::READONLY.and(Flags::BLOCKING).and(Flags::MOVABLEKEYS),
+    flags: Flags::READONLY
+        .and(Flags::BLOCKING)
+        .and(Flags::MOVABLEKEYS)
+        .and(Flags::BY_SIZE),
     acl: Acl::STREAM,
     keys: &[KeySpec {
         notes: None,

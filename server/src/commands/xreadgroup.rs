@@ -46,7 +46,10 @@ pub(super) const SPEC: Spec = Spec {
     arity: -7,
     syntax: "GROUP group-block(group consumer) [COUNT count:integer] \
              [BLOCK milliseconds:integer] [NOACK] STREAMS streams(key... id...)",
-    flags: Flags::WRITE.and(Flags::BLOCKING).and(Flags::MOVABLEKEYS),
+    flags: Flags::WRITE
+        .and(Flags::BLOCKING)
+        .and(Flags::MOVABLEKEYS)
+        .and(Flags::BY_SIZE),
     acl: Acl::STREAM,
     keys: &[KeySpec {
         notes: None,
