@@ -205,8 +205,8 @@ fn name_of(peer: &Peer) -> String {
 /// Nothing is to be written to disk, as Tailrace writes nothing.
 const NOTHING_KEPT: [&str; 4] = ["--save", "", "--appendonly", "no"];
 
-/// What a server writes once it takes connections: Tailrace, Valkey and Redis alike.
-const IS_READY: &str = "Ready to accept connections";
+/// What a server writes once it takes connections: Tailrace, Valkey and Redis alike, and a test double.
+const IS_READY: &[&str] = &["Ready to accept connections", "\"url\":"];
 
 /// How to get the server that Tailrace is compared to.
 const VALKEY_ADVICE: &str = "\

@@ -27,6 +27,11 @@ pub struct ClientId {
     slot: u32,
 }
 
+impl ClientId {
+    /// Names no client.
+    pub(crate) const NOBODY: Self = Self { number: 0, slot: 0 };
+}
+
 #[cfg(test)]
 impl ClientId {
     /// A name for tests of what does not look into the table.

@@ -29,8 +29,21 @@ pub(crate) trait Outlet: Send {
     /// Writes what fits, or arranges for the task to be woken once something does.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
-    /// Makes the end of the socket look like a break of the connection.
-    fn break_off(&mut self) {}
+    /// Gives up the socket so that its end looks like a break of the connection.
+    fn break_off(self: Box<Self>) {}
+}
+
+/// What is left of one that was broken off.
+struct Nowhere;
+
+impl Outlet for Nowhere {
+    fn try_write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn poll_write(&mut self, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.try_write(bytes))
+    }
 }
 
 /// One client's outgoing queue, and how to wake its connection's task.
@@ -191,7 +204,8 @@ impl Link {
 
     /// Ends the connection as one that breaks: the other side is told so, where the socket can.
     pub(crate) fn reset(&self) {
-        self.sink.lock().outlet.break_off();
+        let outlet = std::mem::replace(&mut self.sink.lock().outlet, Box::new(Nowhere));
+        outlet.break_off();
         self.kill();
     }
 

@@ -296,10 +296,12 @@ impl Outlet for tokio::net::tcp::OwnedWriteHalf {
         AsyncWrite::poll_write(std::pin::Pin::new(self), cx, bytes)
     }
 
-    fn break_off(&mut self) {
+    fn break_off(self: Box<Self>) {
         let stream: &TcpStream = (*self).as_ref();
         // A socket that is gone already needs no breaking.
         let _ = socket2::SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
+        // Dropped, it would end what is sent in order first, and the other side might see nothing else.
+        (*self).forget();
     }
 }
 

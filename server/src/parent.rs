@@ -4,12 +4,15 @@
 use std::fs::File;
 use std::io;
 use std::io::Write;
+use std::os::fd::RawFd;
 use std::path::Path;
 use std::time::Duration;
 
+use libc::STDERR_FILENO;
 use serde_json::json;
 use tailrace_server::Cluster;
 use tailrace_server::config::ParentSettings;
+use tailrace_server::open_files;
 
 /// Where a test double listens, as one line of JSON.
 pub(crate) fn describe(server: &Cluster) -> String {
@@ -41,8 +44,17 @@ pub(crate) fn announce(settings: &ParentSettings, line: &str) -> io::Result<()> 
         std::fs::write(&unfinished, &line).and_then(|()| std::fs::rename(&unfinished, path))?;
     }
     if let Some(fd) = settings.ready_fd {
-        let mut pipe = File::options().append(true).open(format!("/dev/fd/{fd}"))?;
-        pipe.write_all(line.as_bytes())?;
+        // A pipe, a socket as Node makes them, or a file.
+        let owned = open_files::duplicate(fd).map_err(|error| {
+            let reason = format!("cannot write to descriptor {fd}: {error}; check --ready-fd");
+            io::Error::new(error.kind(), reason)
+        })?;
+        File::from(owned).write_all(line.as_bytes())?;
+        // Who reads to the end has all of it, unless it is where the log goes.
+        match RawFd::try_from(fd) {
+            Ok(fd) if fd > STDERR_FILENO => nix::unistd::close(fd)?,
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::dispatch::Step;
 use crate::double::hooks::DoubleHooks;
 use crate::double::hooks::Hooks;
 use crate::double::hooks::NoHooks;
+use crate::double::hooks::Sent;
 use crate::engine::Engine;
 use crate::engine::Replies;
 use crate::engine::Verdict;
@@ -123,11 +124,15 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let mut out = std::mem::take(&mut client.out);
     let request = request.as_request();
     let began = state.clock.mono();
-    let execute = match state.double {
-        None => NoHooks::EXECUTE,
-        Some(_) => DoubleHooks::EXECUTE,
+    let sent = Sent {
+        request,
+        bytes: request_bytes,
+        frame: b"",
     };
-    let outcome = execute(state, id, request, request_bytes, now, &mut out);
+    let outcome = match state.double {
+        None => NoHooks::execute(state, id, sent, now, &mut out),
+        Some(_) => DoubleHooks::execute(state, id, sent, now, &mut out),
+    };
     if let Some(spec) = outcome.ran
         && outcome.step == Step::Done
     {

@@ -11,11 +11,6 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use rustix::process::PidfdFlags;
-use rustix::process::PidfdGetfdFlags;
-use rustix::process::getpid;
-use rustix::process::pidfd_getfd;
-use rustix::process::pidfd_open;
 use socket2::Domain;
 use socket2::Protocol;
 use socket2::Socket;
@@ -25,6 +20,7 @@ use tokio::net::UnixListener;
 use crate::config::Settings;
 use crate::listener::Acceptor;
 use crate::listening::Listening;
+use crate::open_files;
 use crate::server::StartError;
 
 /// Sockets that are bound and not yet served.
@@ -114,7 +110,8 @@ fn take_bound(fd: u64, backlog: i32) -> Result<(u16, Vec<TcpListener>), StartErr
         address: format!("descriptor {fd}"),
         source,
     };
-    let listener = duplicate(fd).and_then(|socket| {
+    let listener = open_files::duplicate(fd).and_then(|owned| {
+        let socket = Socket::from(owned);
         socket.set_nonblocking(true)?;
         socket.listen(backlog)?;
         Ok(TcpListener::from(socket))
@@ -122,15 +119,6 @@ fn take_bound(fd: u64, backlog: i32) -> Result<(u16, Vec<TcpListener>), StartErr
     let listener = listener.map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     Ok((port, vec![listener]))
-}
-
-/// Another descriptor of the same socket, which is owned: of the number alone nobody knows whether it is
-/// in use.
-fn duplicate(fd: u64) -> io::Result<Socket> {
-    let fd = i32::try_from(fd).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let this = pidfd_open(getpid(), PidfdFlags::empty())?;
-    let owned = pidfd_getfd(this, fd, PidfdGetfdFlags::empty())?;
-    Ok(Socket::from(owned))
 }
 
 /// What `INFO` says of TCP, where the first `count` addresses are listened on.

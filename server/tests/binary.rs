@@ -249,6 +249,38 @@ fn a_test_double_says_in_json_where_it_listens() {
     assert_eq!(ask(&mut client, "TD CLOCK FREEZE 5"), ":5");
 }
 
+/// What a parent reads from its end of a descriptor until the server is done with it, and the server's first line.
+fn told_by(mut reading: impl Read, writing: impl Into<Stdio>) -> (String, String) {
+    let script = "exec \"$0\" --testdouble --port 0 --ready-fd 3 3>&0 0</dev/null";
+    let child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_tailrace")])
+        .current_dir(std::env::temp_dir())
+        .stdin(writing)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut server = Process {
+        child: child.unwrap(),
+        ready: String::new(),
+    };
+    let mut told = String::new();
+    reading.read_to_string(&mut told).unwrap();
+    let mut stdout = BufReader::new(server.child.stdout.take().unwrap());
+    stdout.read_line(&mut server.ready).unwrap();
+    (told, server.ready.clone())
+}
+
+#[test]
+fn a_parent_may_hear_of_it_through_a_pipe_or_a_socket_of_its_own() {
+    let (reading, writing) = std::io::pipe().unwrap();
+    let (told, ready) = told_by(reading, writing);
+    assert_eq!(told, ready);
+    let (reading, writing) = std::os::unix::net::UnixStream::pair().unwrap();
+    let (told, ready) = told_by(reading, std::os::fd::OwnedFd::from(writing));
+    assert_eq!(told, ready);
+    assert!(ready.starts_with("{\"nodes\":"), "{ready}");
+}
+
 #[test]
 fn a_test_double_lists_each_node_once_by_its_number() {
     let options = [

@@ -1,9 +1,12 @@
-//! What a library's server does after a command panicked: it refuses everything, and says so.
+//! What a library's server does after a command panicked (it refuses everything, and says so), and what a test double does to
+//! connections.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use std::io::BufRead;
 use std::io::BufReader;
+use std::io::ErrorKind;
+use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
 
@@ -52,4 +55,31 @@ fn after_a_panic_every_command_is_refused() {
 
     let fault = "a fault in the command 'debug' stopped this server";
     assert_eq!(server.stop().as_deref(), Some(fault));
+}
+
+/// Sends one command and reads what comes until the connection ends.
+fn end_of(server: &Server, line: &str) -> Result<usize, ErrorKind> {
+    let mut client = Client::of(server);
+    client.send(line);
+    let ended = client.0.read_to_end(&mut Vec::new());
+    ended.map_err(|error| error.kind())
+}
+
+#[test]
+fn a_connection_that_is_reset_is_not_ended_in_order() {
+    let config = Config::embedded().with("testdouble yes").unwrap();
+    let server = Server::start(tailrace_server::Server::builder().config(config)).unwrap();
+    let mut test = Client::of(&server);
+    let reset = Err(ErrorKind::ConnectionReset);
+    for (fault, ended) in [
+        ("BEFORE RST", reset),
+        ("AFTER RST", reset),
+        ("BEFORE CLOSE", Ok(0)),
+        ("AFTER CUT 2", Ok(2)),
+    ] {
+        test.send(&format!("TD FAULT ADD f CMD XLEN {fault}"));
+        assert_eq!(test.line(), "+OK");
+        assert_eq!(end_of(&server, "XLEN s"), ended, "{fault}");
+    }
+    assert_eq!(server.stop(), None);
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::ledger::Ledger;
+use crate::time::UnixMillis;
 
 /// One thing that happened to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -309,6 +310,8 @@ pub(crate) struct Changes {
     /// How often each key is observed, by database.
     observed: Vec<BTreeMap<Box<[u8]>, u32>>,
     record_all: bool,
+    /// The time of what happens.
+    now: UnixMillis,
     /// What became of each entry, if anybody wants to know.
     ledger: Option<Box<Ledger>>,
     /// Invariant: `record_all`, or some key is observed, or there is a ledger.
@@ -360,15 +363,30 @@ impl Changes {
         self.ledger.as_deref()
     }
 
-    #[inline]
+    /// The ledger, as of now.
+    #[cold]
     pub(crate) fn ledger_mut(&mut self) -> Option<&mut Ledger> {
-        self.ledger.as_deref_mut()
+        let ledger = self.ledger.as_deref_mut()?;
+        ledger.set_now(self.now);
+        Some(ledger)
     }
 
-    /// Returns whether there is a ledger.
+    /// Returns whether anybody observes anything: who waits or watches, who is notified, or a ledger. This is all that
+    /// is asked while nobody does.
     #[inline]
-    pub(crate) const fn has_ledger(&self) -> bool {
-        self.ledger.is_some()
+    pub(crate) const fn is_recording(&self) -> bool {
+        self.recording
+    }
+
+    /// Sets the time of what follows.
+    #[inline]
+    pub(crate) const fn set_now(&mut self, now: UnixMillis) {
+        self.now = now;
+    }
+
+    #[inline]
+    pub(crate) const fn now(&self) -> UnixMillis {
+        self.now
     }
 
     pub(crate) fn set_ledger(&mut self, ledger: Option<Box<Ledger>>) {
@@ -437,7 +455,7 @@ impl Changes {
 
     #[cold]
     fn record_if_wanted(&mut self, db: usize, key: &[u8], event: Event) {
-        if let Some(ledger) = &mut self.ledger {
+        if let Some(ledger) = self.ledger_mut() {
             ledger.on_event(db, key, event);
         }
         let observed = || {

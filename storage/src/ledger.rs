@@ -1,6 +1,6 @@
 //! What became of each entry: who got it when, who acknowledged it, and how it left its stream.
 //!
-//! A store keeps a ledger only for tests; without one it asks once for each operation whether there is one. What
+//! A store keeps a ledger only for tests; without one nothing asks for it: that somebody observes what happens is one question for all who may. What
 //! is kept is bounded (`RECORDS_MAX`); beyond that the oldest entries of the longest stream are
 //! summed up and forgotten.
 

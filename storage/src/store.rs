@@ -51,8 +51,8 @@ pub struct Store {
     keyspaces: Vec<Keyspace>,
     /// Invariant: no key has a deadline in a database from this one on. Most servers need look at none.
     deadline_dbs: usize,
+    /// They know the time, too, so that a ledger learns it with what happened.
     changes: Changes,
-    now: UnixMillis,
     rng: Rng,
     stats: Stats,
     settings: Settings,
@@ -113,7 +113,6 @@ impl Store {
             keyspaces,
             deadline_dbs: 0,
             changes: Changes::default(),
-            now: UnixMillis(0),
             rng: Rng::from_seed(seed),
             stats: Stats::default(),
             settings,
@@ -127,10 +126,7 @@ impl Store {
 
     /// Sets the time of all that follows. It may step back.
     pub fn set_now(&mut self, now: UnixMillis) {
-        self.now = now;
-        if let Some(ledger) = self.changes.ledger_mut() {
-            ledger.set_now(now);
-        }
+        self.changes.set_now(now);
     }
 
     /// Sets whether what follows leaves the access times of keys alone (CLIENT NO-TOUCH).
@@ -198,9 +194,10 @@ impl Store {
     }
 
     /// Returns the time that was set last.
+    #[inline]
     #[must_use]
     pub const fn now(&self) -> UnixMillis {
-        self.now
+        self.changes.now()
     }
 
     /// Returns what is configured.
@@ -336,14 +333,15 @@ impl Store {
     #[inline]
     fn note_access(&mut self, db: usize, at: RecordIndex) {
         if !self.no_touch {
-            self.keyspaces[db].touch(at, self.now);
+            let now = self.now();
+            self.keyspaces[db].touch(at, now);
         }
     }
 
     /// Whether a key reads as missing.
     #[inline]
     fn is_gone(&self, record: &Record) -> bool {
-        record.is_due(self.now) && !self.sees_due
+        record.is_due(self.now()) && !self.sees_due
     }
 
     /// Whether keys that are due stay, short of somebody writing to them.
@@ -427,9 +425,10 @@ impl Store {
             // It reads as missing and only waits for the end of the pause or of the import.
             self.expire(db, at, Event::Expired);
         }
-        let at = self.keyspaces[db].insert(key, value, self.now);
+        let now = self.now();
+        let at = self.keyspaces[db].insert(key, value, now);
         self.changes.record(db, key, Event::New);
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_created(db, at);
         }
         at

@@ -59,6 +59,13 @@ async fn what_is_due_happens_in_order_on_the_way() {
         said(&mut client, "TD CLOCK").await,
         "[\"mode\" \"frozen\" \"now\" 1000000 \"next\" 1003000 \"timers\" 1 \"blocked\" 1 \"auto\" nil]"
     );
+    // What a fault delays waits for an instant, too.
+    let delayed = Caller::connect(&server);
+    said(&mut client, "TD FAULT ADD d CMD PING BEFORE DELAY 4000").await;
+    delayed.send(&["PING"]);
+    said(&mut client, "TD WAIT HELD d TIMEOUT 60000").await;
+    let clock = said(&mut client, "TD CLOCK").await;
+    assert!(clock.contains("\"timers\" 2 \"blocked\" 1"), "{clock}");
     assert_eq!(said(&mut client, "TD CLOCK NEXT").await, "1003000");
     assert_eq!(reader.reply().await.to_string(), "nil-array");
     assert_eq!(said(&mut client, "TD CLOCK TO 1005000").await, "1005000");

@@ -247,3 +247,47 @@ async fn what_is_written_wrong_is_refused_and_changes_nothing() {
     said(&mut test, "TD FAULT CLEAR").await;
     assert_eq!(said(&mut test, "TD FAULT LIST").await, "[]");
 }
+
+#[tokio::test]
+async fn what_can_never_strike_is_refused_and_an_error_is_one_line() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    assert_eq!(
+        said(&mut test, "TD FAULT ADD f CMD LPUSH BEFORE NIL").await,
+        "!ERR there is no command 'lpush', so nothing would strike"
+    );
+    for name in ["xgroup|create", "XGROUP", "td"] {
+        let add = format!("TD FAULT ADD f CMD {name} BEFORE NIL");
+        let is_there = name != "td";
+        assert_eq!(said(&mut test, &add).await == "OK", is_there, "{name}");
+    }
+    let two_lines = [
+        "TD",
+        "FAULT",
+        "ADD",
+        "g",
+        "CMD",
+        "GET",
+        "BEFORE",
+        "ERROR",
+        "ERR a\r\n+OK",
+    ];
+    assert_eq!(test.call(&two_lines).await.to_string(), "OK");
+    assert_eq!(said(&mut test, "GET k").await, "!ERR a  +OK");
+    assert_eq!(said(&mut test, "PING").await, "PONG");
+
+    // A command that there is not is found by its name all the same.
+    said(&mut test, "LPUSH k v").await;
+    said(&mut test, "TD NOSUCH").await;
+    assert_eq!(
+        said(&mut test, "TD CALLS COUNT CMD lpush ERRORS").await,
+        "1"
+    );
+    assert_eq!(said(&mut test, "TD CALLS COUNT CMD lpush KEY k").await, "0");
+    assert_eq!(
+        said(&mut test, "TD CALLS UNSUPPORTED").await,
+        "[\"lpush\" 1]"
+    );
+    let help = said(&mut test, "TD RELEASE HELP").await;
+    assert!(help.contains("RELEASE <name>"), "{help}");
+}

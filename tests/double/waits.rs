@@ -40,6 +40,7 @@ async fn in_vain_it_says_what_is_the_case_instead() {
     let mut test = Caller::connect(&server);
     said(&mut test, "XADD s 1-1 f v").await;
     said(&mut test, "XADD s 2-1 f v").await;
+    said(&mut test, "XADD u 1-1 f v").await;
     said(&mut test, "XGROUP CREATE s g 0").await;
     said(&mut test, "XREADGROUP GROUP g worker COUNT 1 STREAMS s >").await;
     for (condition, error) in [
@@ -52,16 +53,20 @@ async fn in_vain_it_says_what_is_the_case_instead() {
         ("LEN s 3", "LEN of s is 2, and not = 3"),
         ("ENTRY s f w", "none of the 2 entries of s has f w"),
         ("PENDING s h 0", "s has no group h; it has: g"),
+        ("PENDING u g 0", "u has no group g, and no other"),
         ("PENDING t g 0", "there is no stream t"),
         ("CLIENTS < 1", "the number of clients is 1, and not < 1"),
         (
             "SUBSCRIBED news",
             "the number of listeners to news is 0, and not >= 1",
         ),
-        ("HELD gate", "what gate holds is 0, and not >= 1"),
+        (
+            "HELD gate",
+            "what gate holds is 0, and not >= 1; there is no fault 'gate'",
+        ),
         (
             "CALLS 7 CMD XADD",
-            "the number of such calls is 2, and not = 7",
+            "the number of such calls is 3, and not = 7",
         ),
     ] {
         let failed = said(&mut test, &format!("TD ASSERT {condition}")).await;

@@ -27,7 +27,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a program and waits for a line of its output that has `mark` in it.
+    /// Starts a program and waits for a line of its output that has one of `marks` in it.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Process {
         program: &str,
         args: &[String],
         advice: &str,
-        mark: &str,
+        marks: &[&str],
     ) -> Result<Self, Fault> {
         let folder = new_folder(program)?;
         let spawned = Command::new(absolute(program)?)
@@ -56,7 +56,7 @@ impl Process {
         let mut process = Self { child, folder };
         let stdout = process.child.stdout.take();
         let lines = stdout.map_or_else(|| channel().1, lines_of);
-        wait_for(&lines, mark).map_err(|log| Fault::NotReady {
+        wait_for(&lines, marks).map_err(|log| Fault::NotReady {
             program: program.to_owned(),
             log,
         })?;
@@ -127,12 +127,12 @@ fn lines_of(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// Returns the last lines if the one with the mark does not come.
-fn wait_for(lines: &Receiver<String>, mark: &str) -> Result<(), String> {
+/// Returns the last lines if the one with a mark does not come.
+fn wait_for(lines: &Receiver<String>, marks: &[&str]) -> Result<(), String> {
     let end = clock::now() + READY_TIME_MAX;
     let mut log = Vec::new();
     while let Ok(line) = lines.recv_timeout(end.saturating_duration_since(clock::now())) {
-        if line.contains(mark) {
+        if marks.iter().any(|mark| line.contains(mark)) {
             return Ok(());
         }
         log.push(line);

@@ -129,7 +129,11 @@ impl Condition {
     pub(crate) fn check(&self, state: &State, db: usize) -> Result<(), String> {
         match self {
             Self::Blocked(..) | Self::Clients(_) | Self::Subscribed(..) | Self::Held(..) => {
-                self.check_count(self.count(state), || describe_waiting(state))
+                let checked = self.check_count(self.count(state), || describe_waiting(state));
+                checked.map_err(|error| match self.missing_fault(state) {
+                    Some(rule) => format!("{error}; there is no fault '{}'", text(rule)),
+                    None => error,
+                })
             }
             Self::Drained(place) => drained(state, db, place),
             Self::Pending(place, wanted) => {
@@ -187,6 +191,16 @@ impl Condition {
         found as u64
     }
 
+    /// The fault that it is about, if there is none of this name.
+    fn missing_fault(&self, state: &State) -> Option<&[u8]> {
+        let Self::Held(rule, _) = self else {
+            return None;
+        };
+        let double = state.double.as_ref()?;
+        let is_there = double.stage.rules.lock().get(rule).is_some();
+        (!is_there).then_some(&rule[..])
+    }
+
     /// Whether so many are what is wanted; if not, what is the case, and who waits if that is in question.
     pub(crate) fn check_count(
         &self,
@@ -241,7 +255,10 @@ impl Place {
         let group = stream.group(&self.group).ok_or_else(|| {
             let groups: Vec<_> = stream.groups().map(|(name, _)| text(name)).collect();
             let group = text(&self.group);
-            format!("{key} has no group {group}; it has: {}", groups.join(", "))
+            match groups.is_empty() {
+                true => format!("{key} has no group {group}, and no other"),
+                false => format!("{key} has no group {group}; it has: {}", groups.join(", ")),
+            }
         })?;
         Ok((stream, group))
     }

@@ -59,6 +59,11 @@ impl HeldBack {
         self.held.iter().filter_map(|held| held.until).min()
     }
 
+    /// How much goes on by itself.
+    pub(crate) fn deadline_count(&self) -> usize {
+        self.held.iter().filter(|held| held.until.is_some()).count()
+    }
+
     /// Takes what is due first, if it is due by `now`.
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Held> {
         let due = self
@@ -100,6 +105,11 @@ impl HeldBack {
     /// The next command of a client is to be executed without being looked at.
     pub(crate) fn let_pass(&mut self, client: ClientId) {
         self.passed.insert(client);
+    }
+
+    /// Whether some client's next command was kept back already.
+    pub(crate) fn lets_any_pass(&self) -> bool {
+        !self.passed.is_empty()
     }
 
     /// Whether the command of a client was kept back already.

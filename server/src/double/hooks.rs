@@ -9,10 +9,11 @@ use tailrace_storage::Now;
 use tailrace_storage::key_slot;
 
 use super::Double;
-use super::calls::CallEntry;
+use super::calls::Said;
 use super::held::Held;
 use super::held::PAUSED;
 use super::held::What;
+use super::readers;
 use super::rules::Action;
 use super::rules::HeldUntil;
 use super::rules::Stage;
@@ -26,14 +27,26 @@ use crate::spec::Spec;
 use crate::state::Parked;
 use crate::state::State;
 
-/// Executes one command of a client, which was sent in so many bytes, and appends its reply.
-pub(crate) type Execute =
-    fn(&mut State, ClientId, Request<'_>, usize, Now, &mut Vec<u8>) -> Outcome;
+/// A command as it came.
+#[derive(Clone, Copy)]
+pub(crate) struct Sent<'a> {
+    pub(crate) request: Request<'a>,
+    /// In how many bytes.
+    pub(crate) bytes: usize,
+    /// These bytes, if they are at hand.
+    pub(crate) frame: &'a [u8],
+}
 
 /// How one command is executed.
 pub(crate) trait Hooks {
     /// [`dispatch::execute`], with whatever goes around it.
-    const EXECUTE: Execute;
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        sent: Sent<'_>,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome;
 
     /// What happens before a request that has just come; it may be later then.
     fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
@@ -46,7 +59,16 @@ pub(crate) struct NoHooks;
 pub(crate) struct DoubleHooks;
 
 impl Hooks for NoHooks {
-    const EXECUTE: Execute = dispatch::execute;
+    #[inline]
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        sent: Sent<'_>,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        dispatch::execute(state, id, sent.request, sent.bytes, now, out)
+    }
 
     #[inline]
     fn on_request(_: &mut State, _: ClientId, _: Request<'_>) -> Option<Now> {
@@ -55,36 +77,88 @@ impl Hooks for NoHooks {
 }
 
 impl Hooks for DoubleHooks {
-    const EXECUTE: Execute = execute;
+    #[inline]
+    fn execute(
+        state: &mut State,
+        id: ClientId,
+        sent: Sent<'_>,
+        now: Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        note_client(state, id);
+        let is_well = state.cluster.is_none() || state.refused_by_death(id).is_none();
+        match is_well && double(state).lets_pass() {
+            true => execute_and_log(state, id, sent, now, out),
+            false => execute_amid_faults(state, id, sent, now, out),
+        }
+    }
 
+    #[inline]
     fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
         state.tick(id, request)
     }
 }
 
-/// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
-fn execute(
+impl<'a> Sent<'a> {
+    /// For the log, as the bytes that came if they are read like others.
+    fn said(self) -> Said<'a> {
+        match self.frame.first() {
+            Some(b'*') => Said::Frame(self.frame),
+            _ => Said::Words(self.request),
+        }
+    }
+}
+
+/// Executes a command that no fault can strike.
+#[inline]
+fn execute_and_log(
     state: &mut State,
     id: ClientId,
-    request: Request<'_>,
-    request_bytes: usize,
+    sent: Sent<'_>,
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    note_client(state, id);
-    let spec = match state.commands.look_up(request) {
-        Lookup::Found(spec) => Some(spec),
-        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+    let start = out.len();
+    let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
+    let spec = match outcome.ran {
+        Some(spec) => Some(spec),
+        // It was queued or refused, or there is none.
+        None => look_up(state, sent.request),
     };
+    if let Some(spec) = spec {
+        if spec.flags.has(Flags::DOUBLE) {
+            return outcome;
+        }
+        if readers::is_noted(spec) {
+            double(state).readers.note(id, spec, sent.request);
+        }
+    }
+    if outcome.step == Step::Done && !sent.request.is_empty() {
+        log(state, id, spec, sent, now, None, &out[start..]);
+    }
+    outcome
+}
+
+/// Executes a command unless a fault strikes before, and does to its reply what one that strikes after says.
+#[cold]
+fn execute_amid_faults(
+    state: &mut State,
+    id: ClientId,
+    sent: Sent<'_>,
+    now: Now,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let Sent { request, bytes, .. } = sent;
+    let spec = look_up(state, request);
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
-        return dispatch::execute(state, id, request, request_bytes, now, out);
+        return dispatch::execute(state, id, request, bytes, now, out);
     }
     let refused = state.refused_by_outage(id, spec, request, now);
     if let Some(error) = refused.or_else(|| state.refused_by_death(id)) {
-        return refuse(state, id, spec, request, now, &error, out);
+        return refuse(state, id, spec, sent, now, &error, out);
     }
     if state.is_paused() {
-        let command = What::Unseen(request.to_owned(), request_bytes);
+        let command = What::Unseen(request.to_owned(), bytes);
         hold(state, id, PAUSED.to_vec(), HeldUntil::Released, command);
         return WAITS;
     }
@@ -99,14 +173,14 @@ fn execute(
         && let Some((rule, action)) = strike(state, Stage::Before, spec, request, id)
     {
         if let Some(until) = action.holds(now) {
-            let command = What::Command(request.to_owned(), request_bytes);
+            let command = What::Command(request.to_owned(), bytes);
             hold(state, id, rule, until, command);
             return WAITS;
         }
         answer_instead(state, id, spec, request, &action, out);
         Some(rule)
     } else {
-        let outcome = dispatch::execute(state, id, request, request_bytes, now, out);
+        let outcome = dispatch::execute(state, id, request, bytes, now, out);
         if outcome.step == Step::Waits {
             return outcome;
         }
@@ -114,14 +188,26 @@ fn execute(
         let mut call = Answered { spec, request, now };
         call.strike_after(state, id, start, out)
     };
-    log(state, id, spec, request, now, struck, &out[start..]);
+    log(state, id, spec, sent, now, struck, &out[start..]);
     Outcome {
         step: Step::Done,
         ran,
     }
 }
 
+/// The command that is asked for, if there is one.
+#[cold]
+fn look_up(state: &State, request: Request<'_>) -> Option<&'static Spec> {
+    match state.commands.look_up(request) {
+        Lookup::Found(spec) => Some(spec),
+        // A slip in what a test says to its double is told to the test, and is no call.
+        Lookup::UnknownSubcommand(spec) if spec.flags.has(Flags::DOUBLE) => Some(spec),
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+    }
+}
+
 /// What follows is done by this client.
+#[inline]
 pub(crate) fn note_client(state: &mut State, id: ClientId) {
     if let Some(ledger) = state.store.ledger_mut() {
         ledger.set_client(id.number);
@@ -198,7 +284,12 @@ pub(crate) fn on_late_reply(
     } else {
         &reply[..]
     };
-    log(state, id, Some(parked.spec), request, now, struck, heard);
+    let sent = Sent {
+        request,
+        bytes: 0,
+        frame: b"",
+    };
+    log(state, id, Some(parked.spec), sent, now, struck, heard);
 }
 
 fn strike(
@@ -239,7 +330,7 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    request: Request<'_>,
+    sent: Sent<'_>,
     now: Now,
     error: &str,
     out: &mut Vec<u8>,
@@ -249,7 +340,7 @@ fn refuse(
     ReplyWriter::new(out, version).error(error);
     state.abort(id);
     dispatch::finish(state, id, start, out);
-    log(state, id, spec, request, now, None, &out[start..]);
+    log(state, id, spec, sent, now, None, &out[start..]);
     Outcome {
         step: Step::Done,
         ran: None,
@@ -309,33 +400,31 @@ fn hold(state: &mut State, client: ClientId, rule: Vec<u8>, until: HeldUntil, wh
     });
 }
 
+#[inline]
 fn log(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    request: Request<'_>,
+    sent: Sent<'_>,
     now: Now,
     fault: Option<Vec<u8>>,
     reply: &[u8],
 ) {
-    let client_name = state.clients.get(id).map(|client| client.name.clone());
-    let node = state.clients.get(id).map(|client| client.face.place());
-    let entry = CallEntry {
-        number: 0,
-        at_us: now.wall.0,
-        client: id,
-        client_name: client_name.unwrap_or_default(),
-        node: node.unwrap_or_default(),
-        spec,
-        request: request.to_owned(),
-        reply: reply.to_vec(),
-        fault,
+    let State {
+        clients, double, ..
+    } = state;
+    let Some(double) = double else {
+        return;
     };
-    let stage = &double(state).stage;
-    if spec.is_none() {
-        stage.note_unsupported(request.get(0).unwrap_or_default());
+    let at = (now.wall.0, clients.get(id));
+    double.fresh.add(at, spec, sent.said(), reply);
+    if let Some(fault) = fault {
+        double.fresh.add_fault(fault);
     }
-    stage.calls.lock().add(entry);
+    if spec.is_none() {
+        let name = sent.request.get(0).unwrap_or_default();
+        double.stage.note_unsupported(name);
+    }
 }
 
 fn double(state: &mut State) -> &mut Double {

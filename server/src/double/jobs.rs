@@ -21,6 +21,7 @@ use crate::serve;
 use crate::state::State;
 
 /// What is to be done, in the order in which it was asked for.
+#[derive(Default)]
 pub(crate) struct Jobs {
     queue: VecDeque<Job>,
     /// Nobody does them any more.
@@ -29,8 +30,6 @@ pub(crate) struct Jobs {
     watching: usize,
     /// So many blocked clients make the clock jump to what is due next, if any number does.
     pub(crate) auto: Option<usize>,
-    /// By how much each command moves the frozen clock on.
-    pub(crate) tick: Millis,
     /// A command has moved the clock, and not all nodes have done what became due by that.
     pub(crate) is_time_ahead: bool,
 }
@@ -98,19 +97,6 @@ impl Outcome {
         match write(&mut ReplyWriter::new(&mut out, version)) {
             Ok(()) => Self::Written(out),
             Err(reason) => Self::Failed(reason),
-        }
-    }
-}
-
-impl Default for Jobs {
-    fn default() -> Self {
-        Self {
-            queue: VecDeque::new(),
-            is_closed: false,
-            watching: 0,
-            auto: None,
-            tick: Millis(0),
-            is_time_ahead: false,
         }
     }
 }

@@ -38,9 +38,12 @@ pub(crate) mod watch;
 
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use tailrace_storage::Instant;
 use tailrace_storage::Now;
 
+use self::calls::CallLog;
+use self::calls::FreshCalls;
 use self::held::HeldBack;
 use self::origin::Origin;
 use self::outage::Outage;
@@ -74,6 +77,8 @@ pub(crate) struct Double {
     pub(crate) origin: Option<Box<Origin>>,
     /// When it is back, if it was restarted.
     pub(crate) outage: Option<Outage>,
+    /// Calls that are not in the log yet.
+    pub(crate) fresh: FreshCalls,
     /// How many commands waited when it was last asked.
     parked: usize,
 }
@@ -91,7 +96,33 @@ impl Double {
             snapshots: Snapshots::default(),
             origin: None,
             outage: None,
+            fresh: FreshCalls::default(),
             parked: 0,
+        }
+    }
+
+    /// Whether nothing can happen to a command but what the engine does with it.
+    #[inline]
+    pub(crate) fn lets_pass(&self) -> bool {
+        !self.stage.rules.are_there()
+            && self.outage.is_none()
+            && !self.is_paused
+            && !self.held.lets_any_pass()
+    }
+
+    /// The call log, with all that this engine has answered.
+    pub(crate) fn settled_calls(&mut self) -> MutexGuard<'_, CallLog> {
+        let mut log = self.stage.calls.lock();
+        if !self.fresh.is_empty() {
+            log.add(&mut self.fresh);
+        }
+        log
+    }
+
+    /// Adds what this engine has answered to the call log.
+    pub(crate) fn settle_calls(&mut self) {
+        if !self.fresh.is_empty() {
+            drop(self.settled_calls());
         }
     }
 
@@ -121,6 +152,9 @@ impl Double {
 
     /// So many commands wait now, which the driver may wait for.
     pub(crate) fn on_released(&mut self, parked: usize) {
+        if self.fresh.are_many() || !self.stage.is_alone() {
+            self.settle_calls();
+        }
         let before = std::mem::replace(&mut self.parked, parked);
         if before != parked && self.stage.jobs.lock().is_watching() {
             self.stage.bell.notify_one();
@@ -161,9 +195,12 @@ impl State {
 
     /// When something is due next, and how many instants are noted.
     pub(crate) fn timers(&self, now: Now) -> Timers {
+        let held = self.double.as_ref().map(|double| &double.held);
         Timers {
             next: self.next_deadline(now),
-            count: self.waits.deadline_count() + usize::from(self.gate.deadline().is_some()),
+            count: self.waits.deadline_count()
+                + usize::from(self.gate.deadline().is_some())
+                + held.map_or(0, HeldBack::deadline_count),
         }
     }
 }
@@ -172,6 +209,6 @@ impl State {
 pub(crate) struct Timers {
     /// When something is due next.
     pub(crate) next: Option<Instant>,
-    /// How many clients and gates wait for an instant. Keys that expire are not counted.
+    /// How many clients and gates wait for an instant, and how much faults keep back until one. Keys that expire are not counted.
     pub(crate) count: usize,
 }

@@ -63,7 +63,6 @@ impl State {
         };
         let data = origin.data.clone();
         *double.stage.rules.lock() = origin.rules.clone();
-        *double.stage.calls.lock() = Default::default();
         double.readers = Default::default();
         double.outage = None;
         let clock = origin.config.settings().clock;
@@ -71,6 +70,7 @@ impl State {
         if let Some(clock) = origin.clock {
             clock.set_on(&double.stage);
         }
+        *double.settled_calls() = Default::default();
         self.begin_cluster();
         self.replace_data(data);
         self.forget_run();

@@ -6,6 +6,7 @@ use tailrace_protocol::Request;
 
 use super::subject::Subject;
 use crate::client::ClientId;
+use crate::spec::Group;
 use crate::spec::Spec;
 
 /// As which consumer each client read last, by stream and group.
@@ -24,7 +25,7 @@ struct Reading {
 impl ReadersByClient {
     /// A client sends a command, which may be one that reads or claims.
     pub(crate) fn note(&mut self, client: ClientId, spec: &'static Spec, request: Request<'_>) {
-        if !READING.contains(&spec.name) {
+        if !is_noted(spec) {
             return;
         }
         let subject = Subject::of(spec, request);
@@ -62,6 +63,12 @@ impl ReadersByClient {
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.clients.remove(&client);
     }
+}
+
+/// Whether a command gives a consumer something.
+#[inline]
+pub(crate) fn is_noted(spec: &'static Spec) -> bool {
+    matches!(spec.group, Group::Stream) && READING.contains(&spec.name)
 }
 
 /// The commands that give a consumer something.

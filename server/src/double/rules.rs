@@ -244,25 +244,28 @@ impl Filter {
         self.matches_client(client) && is_kind && is_about
     }
 
-    /// Whether every call is meant, whatever it is about.
-    pub(crate) fn is_any_call(&self) -> bool {
-        let Self {
-            command,
-            key,
-            group,
-            consumer,
-            client: _,
-            node: _,
-        } = self;
-        command.is_none() && key.is_none() && group.is_none() && consumer.is_none()
+    /// Whether calls are meant of a command that there is not, and that was asked for by this name.
+    pub(crate) fn is_called_as(&self, name: &[u8]) -> bool {
+        match &self.command {
+            None => true,
+            Some(CommandFilter::Named(wanted)) => wanted.eq_ignore_ascii_case(name),
+            Some(CommandFilter::Category(_)) => false,
+        }
+    }
+
+    /// Whether calls of this command are meant, whatever they are about.
+    pub(crate) fn is_called(&self, spec: &'static Spec) -> bool {
+        let wanted = self.command.as_ref();
+        wanted.is_none_or(|wanted| wanted.matches(spec))
+    }
+
+    /// Whether it depends on what a call is about.
+    pub(crate) fn is_about_something(&self) -> bool {
+        self.key.is_some() || self.group.is_some() || self.consumer.is_some()
     }
 
     /// Whether a call is meant, whoever's it is.
     pub(crate) fn matches_call(&self, spec: &'static Spec, subject: &Subject<'_>) -> bool {
-        let is_called = self
-            .command
-            .as_ref()
-            .is_none_or(|wanted| wanted.matches(spec));
         let is_about = |wanted: &Option<Vec<u8>>, found: Option<&[u8]>| {
             wanted.as_ref().is_none_or(|wanted| found == Some(wanted))
         };
@@ -270,7 +273,7 @@ impl Filter {
             let mut keys = subject.keys.iter();
             keys.any(|key| glob_matches(pattern, key, Case::Sensitive))
         });
-        is_called
+        self.is_called(spec)
             && has_key
             && is_about(&self.group, subject.group)
             && is_about(&self.consumer, subject.consumer)

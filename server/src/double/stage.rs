@@ -4,11 +4,17 @@
 //! fault strikes whichever of them a call comes to. The locks here are held for a moment only, so they may be taken
 //! under an engine's.
 
+use std::ops::Deref;
+use std::ops::DerefMut;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::Weak;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
+use parking_lot::MutexGuard;
 use tailrace_storage::Millis;
 use tailrace_storage::Now;
 use tokio::runtime::Handle;
@@ -34,7 +40,7 @@ pub(crate) struct Stage {
     /// The time that everything here goes by.
     pub(crate) clock: Arc<TestClock>,
     /// The faults.
-    pub(crate) rules: Mutex<Rules>,
+    pub(crate) rules: FaultRules,
     /// What was asked, and what was answered.
     pub(crate) calls: Mutex<CallLog>,
     /// What the driver is to do.
@@ -45,6 +51,8 @@ pub(crate) struct Stage {
     pub(crate) changed: Notify,
     /// Which space of the process this is.
     pub(crate) seat: Seat,
+    /// By how many milliseconds each command moves the frozen clock on.
+    tick_ms: AtomicU64,
     cast: OnceLock<Cast>,
 }
 
@@ -59,12 +67,13 @@ impl Stage {
     pub(crate) fn new(clock: StartClock, base: Arc<dyn Clock>, seed: u64, seat: Seat) -> Arc<Self> {
         let stage = Self {
             clock: Arc::new(TestClock::on(base)),
-            rules: Mutex::new(Rules::new(seed)),
+            rules: FaultRules::new(seed),
             calls: Mutex::default(),
             jobs: Mutex::default(),
             bell: Notify::new(),
             changed: Notify::new(),
             seat,
+            tick_ms: AtomicU64::new(0),
             cast: OnceLock::new(),
         };
         stage.begin_clock(clock);
@@ -75,13 +84,24 @@ impl Stage {
     pub(crate) fn begin_clock(&self, clock: StartClock) {
         self.clock.begin(clock);
         let mut jobs = self.jobs.lock();
-        jobs.tick = Millis(0);
         jobs.auto = match clock {
             StartClock::Auto(clients) => Some(clients),
             StartClock::Real | StartClock::Frozen(_) => None,
         };
         drop(jobs);
+        self.set_tick(Millis(0));
         self.bell.notify_one();
+    }
+
+    /// By how much each command moves the frozen clock on. Asked for each command, so it takes no lock.
+    #[inline]
+    pub(crate) fn tick(&self) -> Millis {
+        Millis(self.tick_ms.load(Ordering::Relaxed))
+    }
+
+    /// Lets each command move the frozen clock on by so much.
+    pub(crate) fn set_tick(&self, by: Millis) {
+        self.tick_ms.store(by.0, Ordering::Relaxed);
     }
 
     /// Puts in the faults of a file, if one is named.
@@ -127,6 +147,15 @@ impl Stage {
         engines.filter_map(Weak::upgrade).collect()
     }
 
+    /// Adds what has been answered to the call log. Takes the engines' locks.
+    pub(crate) fn settle_calls(&self) {
+        self.act_on_all(|state, _| {
+            if let Some(double) = &mut state.double {
+                double.settle_calls();
+            }
+        });
+    }
+
     /// Looks at one engine after the other.
     pub(crate) fn look_at_all<T>(&self, look: impl Fn(&State) -> T) -> Vec<T> {
         let engines = self.engines();
@@ -161,5 +190,62 @@ impl Stage {
     pub(crate) fn within_runtime<T>(&self, act: impl FnOnce() -> T) -> T {
         let _entered = self.cast.get().map(|cast| cast.runtime.enter());
         act()
+    }
+}
+
+/// The faults, and whether there is any, which each command asks without a lock.
+pub(crate) struct FaultRules {
+    rules: Mutex<Rules>,
+    are_there: AtomicBool,
+}
+
+impl FaultRules {
+    fn new(seed: u64) -> Self {
+        Self {
+            rules: Mutex::new(Rules::new(seed)),
+            are_there: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether there may be a fault.
+    #[inline]
+    pub(crate) fn are_there(&self) -> bool {
+        self.are_there.load(Ordering::Acquire)
+    }
+
+    /// The faults, to be looked at or changed.
+    pub(crate) fn lock(&self) -> LockedRules<'_> {
+        LockedRules {
+            rules: self.rules.lock(),
+            are_there: &self.are_there,
+        }
+    }
+}
+
+/// The faults, while nobody else has them.
+pub(crate) struct LockedRules<'a> {
+    rules: MutexGuard<'a, Rules>,
+    are_there: &'a AtomicBool,
+}
+
+impl Deref for LockedRules<'_> {
+    type Target = Rules;
+
+    fn deref(&self) -> &Rules {
+        &self.rules
+    }
+}
+
+impl DerefMut for LockedRules<'_> {
+    fn deref_mut(&mut self) -> &mut Rules {
+        &mut self.rules
+    }
+}
+
+impl Drop for LockedRules<'_> {
+    fn drop(&mut self) {
+        // Before the lock is released.
+        let are_there = !self.rules.is_empty();
+        self.are_there.store(are_there, Ordering::Release);
     }
 }

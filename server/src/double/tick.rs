@@ -16,9 +16,12 @@ impl State {
     /// Gives the new time. Other nodes of a cluster are told, and do what is due there afterwards.
     pub(crate) fn tick(&mut self, id: ClientId, request: Request<'_>) -> Option<Now> {
         let double = self.double.as_ref()?;
-        let by = double.stage.jobs.lock().tick;
+        let by = double.stage.tick();
+        if by.0 == 0 {
+            return None;
+        }
         let is_still = double.is_paused || self.scripts.is_busy();
-        if by.0 == 0 || is_still || request.is_empty() {
+        if is_still || request.is_empty() {
             return None;
         }
         if let Lookup::Found(spec) = self.commands.look_up(request)

@@ -100,6 +100,7 @@ impl State {
         if double.watches.watches.is_empty() {
             return;
         }
+        double.settle_calls();
         let watches = std::mem::take(&mut double.watches.watches);
         let (over, left): (Vec<_>, Vec<_>) = watches.into_iter().partition(|watch| {
             !watch.awaited.is_awaited() || watch.condition.check(self, watch.db).is_ok()
@@ -117,6 +118,7 @@ impl State {
         let Some(double) = &mut self.double else {
             return;
         };
+        double.settle_calls();
         let watches = &mut double.watches.watches;
         let Some(at) = watches.iter().position(|watch| watch.number == number) else {
             return;

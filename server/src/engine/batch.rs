@@ -14,6 +14,7 @@ use crate::dispatch::Step;
 use crate::double::hooks::DoubleHooks;
 use crate::double::hooks::Hooks;
 use crate::double::hooks::NoHooks;
+use crate::double::hooks::Sent;
 use crate::input::InputLimits;
 use crate::serve;
 use crate::spec::Spec;
@@ -184,13 +185,18 @@ impl Engine {
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let request_bytes = batch.input_bytes(count + 1) - batch.input_bytes(count);
+            let frame = &input[batch.input_bytes(count)..batch.input_bytes(count + 1)];
             if let Some(later) = H::on_request(state, id, request) {
                 now = later;
                 // It may have become time for this client, too.
                 state.clients.get(id)?;
             }
-            let Outcome { ran, step } = (H::EXECUTE)(state, id, request, request_bytes, now, out);
+            let sent = Sent {
+                request,
+                bytes: frame.len(),
+                frame,
+            };
+            let Outcome { ran, step } = H::execute(state, id, sent, now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran

@@ -64,7 +64,7 @@ impl<'a> Calls<'a> {
     ///
     /// If there is no such category.
     pub fn list(self) -> Result<Vec<CallRecord>, TestError> {
-        self.find(|found| found.iter().copied().map(CallRecord::of).collect())
+        self.find(|found| found.iter().map(CallRecord::of).collect())
     }
 
     /// How many match.
@@ -83,27 +83,30 @@ impl<'a> Calls<'a> {
 
     /// Forgets all calls, whichever were looked for.
     pub fn clear(self) {
+        self.server.stage.settle_calls();
         self.server.stage.calls.lock().clear();
     }
 
-    fn find<T>(self, read: impl FnOnce(&[&CallEntry]) -> T) -> Result<T, TestError> {
+    fn find<T>(self, read: impl FnOnce(&[CallEntry<'_>]) -> T) -> Result<T, TestError> {
         let filter: CallFilter = commands::read_calls(&self.words).map_err(TestError::Not)?;
+        self.server.stage.settle_calls();
         let log = self.server.stage.calls.lock();
         Ok(read(&filter.find(&log)))
     }
 }
 
 impl CallRecord {
-    fn of(entry: &CallEntry) -> Self {
-        let request = entry.request.as_request();
+    fn of(entry: &CallEntry<'_>) -> Self {
+        let request = entry.request();
+        let request = request.as_request();
         Self {
             number: entry.number,
             at_ms: entry.at_us / 1_000,
             client: entry.client.number,
-            client_name: entry.client_name.clone(),
+            client_name: entry.client_name.to_vec(),
             call: request.iter().map(<[u8]>::to_vec).collect(),
-            reply: entry.reply.clone(),
-            fault: entry.fault.clone(),
+            reply: entry.reply.to_vec(),
+            fault: entry.fault.map(<[u8]>::to_vec),
         }
     }
 }

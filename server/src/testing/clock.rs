@@ -68,7 +68,7 @@ impl TestClock<'_> {
     /// Freezes it, and lets each command of a client move it by so much when it comes.
     pub fn tick(self, by: Duration) {
         self.freeze();
-        self.0.stage.jobs.lock().tick = millis(by);
+        self.0.stage.set_tick(millis(by));
     }
 
     /// Turns the wall clock alone, as an operator or NTP would: backwards if negative.
@@ -105,10 +105,8 @@ impl TestClock<'_> {
     fn set(self, auto: Option<usize>, set: impl FnOnce(&crate::double::clock::TestClock)) {
         let stage = &self.0.stage;
         set(&stage.clock);
-        let mut jobs = stage.jobs.lock();
-        jobs.auto = auto;
-        jobs.tick = Millis(0);
-        drop(jobs);
+        stage.jobs.lock().auto = auto;
+        stage.set_tick(Millis(0));
         stage.bell.notify_one();
     }
 

@@ -44,7 +44,7 @@ impl Store {
             // A stream is packed when more is added to it.
             unpacked: Unpacked::default(),
             rng: self.rng.clone(),
-            taken_at: taken_at.unwrap_or(self.now),
+            taken_at: taken_at.unwrap_or_else(|| self.now()),
             change_count: 0,
             stats: Stats::default(),
             ledger: ledger.map(Box::new),

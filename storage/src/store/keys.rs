@@ -56,7 +56,8 @@ impl Store {
         let at = self.locate_quietly(db, key);
         self.count_read(db, key, at);
         if let Some(at) = at {
-            self.keyspaces[db].touch(at, self.now);
+            let now = self.now();
+            self.keyspaces[db].touch(at, now);
         }
         at.is_some()
     }
@@ -83,7 +84,7 @@ impl Store {
         let record = self.keyspaces[db].record(at);
         KeyFacts {
             encoding: record.value().encoding(),
-            idle: self.now.since(record.accessed_at),
+            idle: self.now().since(record.accessed_at),
         }
     }
 
@@ -108,7 +109,7 @@ impl Store {
         let Some(at) = self.keyspaces[db].find(key) else {
             return false;
         };
-        if self.keyspaces[db].record(at).is_due(self.now) && !self.keeps_due() {
+        if self.keyspaces[db].record(at).is_due(self.now()) && !self.keeps_due() {
             self.expire(db, at, Event::Expired);
             return false;
         }
@@ -132,7 +133,7 @@ impl Store {
     /// Returns how long the keys of a database that have a deadline will live on average.
     #[must_use]
     pub fn lifetime_average(&self, db: usize) -> Millis {
-        self.keyspaces[db].deadlines().average_after(self.now)
+        self.keyspaces[db].deadlines().average_after(self.now())
     }
 
     /// Returns the keys of a database and their values, without those that are due. Leaves no trace.
@@ -278,7 +279,7 @@ impl Store {
     /// Removes at most `max` keys that are due, soonest first, and returns how many it removed.
     pub fn expire_due(&mut self, max: usize) -> usize {
         for removed in 0..max {
-            if self.next_expiry().is_none_or(|due_at| due_at > self.now) {
+            if self.next_expiry().is_none_or(|due_at| due_at > self.now()) {
                 return removed;
             }
             let soonest = |keyspace: &Keyspace| keyspace.deadlines().first();
@@ -296,7 +297,7 @@ impl Store {
 
     /// Whether a deadline removes the key that it is set for.
     pub(super) fn is_past(&self, deadline: UnixMillis) -> bool {
-        deadline <= self.now && !self.settings.is_importing
+        deadline <= self.now() && !self.settings.is_importing
     }
 
     /// Removes a key whose deadline was set to the past.

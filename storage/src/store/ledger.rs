@@ -1,4 +1,6 @@
 //! What the store tells its ledger, if it has one.
+//!
+//! It asks whether anybody observes what it does, and nothing more; that there is a ledger is found out here.
 
 use crate::claim::{Claim, ClaimShown, Claimed};
 use crate::deliver::{History, ReadNew, Tracking};
@@ -20,7 +22,6 @@ impl Store {
     /// Begins a new ledger, of all streams that are and will be there.
     pub fn start_ledger(&mut self) {
         let mut ledger = Ledger::new(self.databases(), true);
-        ledger.set_now(self.now);
         for db in 0..self.databases() {
             for (key, value) in self.keys(db) {
                 if let Value::Stream(stream) = value {
@@ -34,11 +35,8 @@ impl Store {
     /// Begins anew to note what happens to the stream under this key, whether or not there is one now.
     pub fn start_ledger_of(&mut self, db: usize, key: &[u8]) {
         let databases = self.databases();
-        let mut ledger = self.changes.take_ledger().unwrap_or_else(|| {
-            let mut ledger = Ledger::new(databases, false);
-            ledger.set_now(self.now);
-            Box::new(ledger)
-        });
+        let ledger = self.changes.take_ledger();
+        let mut ledger = ledger.unwrap_or_else(|| Box::new(Ledger::new(databases, false)));
         let stream = self.noted(db, key);
         ledger.include(db, key, stream);
         self.changes.set_ledger(Some(ledger));
@@ -60,10 +58,6 @@ impl Store {
             Some(Box::new(ledger))
         });
         self.changes.set_ledger(ledger);
-        let now = self.now;
-        if let Some(ledger) = self.changes.ledger_mut() {
-            ledger.set_now(now);
-        }
     }
 
     /// Ends the ledger and forgets it.
@@ -125,9 +119,34 @@ impl Store {
         }
     }
 
+    /// These entries were deleted, as far as they were there.
+    #[cold]
+    pub(super) fn note_deleted(&mut self, db: usize, key: &[u8], ids: &[StreamId]) {
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.note(db, key, 0, |stream, mark| stream.on_deleted(ids, mark));
+        }
+    }
+
+    /// These entries were acknowledged, as far as they were pending.
+    #[cold]
+    pub(super) fn note_acknowledged(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        group: &[u8],
+        ids: &[StreamId],
+    ) {
+        if let Some(ledger) = self.changes.ledger_mut() {
+            ledger.on_acknowledged(db, key, group, ids);
+        }
+    }
+
     /// A stream was trimmed.
     #[cold]
     pub(super) fn note_trimmed(&mut self, db: usize, key: &[u8]) {
+        if self.ledger().is_none() {
+            return;
+        }
         let stream = self.noted(db, key);
         let first_left = stream.and_then(|stream| stream.log().first_id());
         if let Some(ledger) = self.changes.ledger_mut() {
@@ -174,6 +193,9 @@ impl Store {
         consumer: &[u8],
         history: &History,
     ) {
+        if self.ledger().is_none() {
+            return;
+        }
         let live = history.entries.iter().filter(|entry| entry.is_live);
         let ids: Vec<_> = live.map(|entry| entry.id).collect();
         if let Some(ledger) = self.changes.ledger_mut() {
@@ -192,6 +214,9 @@ impl Store {
         claim: &Claim<'_>,
         claimed: &Claimed,
     ) {
+        if self.ledger().is_none() {
+            return;
+        }
         let stream = self.noted(db, key);
         let is_gone = |id: &StreamId| stream.is_some_and(|stream| !stream.log().contains(*id));
         let dropped: Vec<_> = claim.ids.iter().copied().filter(is_gone).collect();

@@ -40,14 +40,14 @@ impl Store {
 
     /// Packs the values of some nodes, if it is time for that.
     pub fn pack_slice(&mut self) {
-        if self.next_packing().is_none_or(|due| due > self.now) {
+        if self.next_packing().is_none_or(|due| due > self.now()) {
             return;
         }
         let Some((_, place)) = self.unpacked.turns.pop_front() else {
             return;
         };
         let (db, at) = place;
-        let now = self.now;
+        let now = self.now();
         let closed_at = self.unpacked.closed_at.get(&place).copied();
         // A clock that was set back must not keep a stream waiting.
         let is_busy = closed_at.is_some_and(|closed_at| closed_at <= now && now < closed_at + REST);
@@ -112,7 +112,7 @@ mod tests {
         for slices in 0..1_000 {
             let Some(due) = store.next_packing() else {
                 assert!(slices > 0, "there was something to pack");
-                return store.now.0 - from;
+                return store.now().0 - from;
             };
             store.set_now(due);
             store.pack_slice();
@@ -152,7 +152,7 @@ mod tests {
             add(&mut store, b"s", 20);
         }
         let before = stream_bytes(&mut store);
-        let last = store.now.0;
+        let last = store.now().0;
 
         assert!(rest(&mut store, last) <= 300);
         assert!(stream_bytes(&mut store) < before);

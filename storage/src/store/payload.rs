@@ -93,14 +93,14 @@ impl Store {
             return Ok(());
         }
         let at = self.create_until(db, key, value, options.deadline);
-        let accessed_at = self.now.saturating_sub(options.idle);
+        let accessed_at = self.now().saturating_sub(options.idle);
         self.keyspaces[db].touch(at, accessed_at);
         let has_closed = self.keyspaces[db].update(at, |value| {
             let stream = value.as_stream_mut();
             stream.is_ok_and(Stream::take_closed)
         });
         if has_closed {
-            self.unpacked.on_closed(db, at, self.now);
+            self.unpacked.on_closed(db, at, self.now());
         }
         self.changes.record(db, key, Event::Restore);
         self.record_replaced(db, key, replaced, kind);

@@ -177,7 +177,7 @@ impl Store {
 
     /// Takes a record away and puts its value and deadline under a key that is not there.
     fn transfer(&mut self, from_db: usize, source: RecordIndex, to_db: usize, to: &[u8]) {
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_leaving(from_db, source);
         }
         let (_, value, deadline) = self.keyspaces[from_db].remove(source).into_parts();

@@ -101,7 +101,7 @@ impl Store {
     pub fn contents(&self) -> Contents<'_> {
         Contents {
             keyspaces: &self.keyspaces,
-            now: self.now,
+            now: self.now(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Store {
             keyspaces: self.keyspaces.clone(),
             unpacked: self.unpacked.clone(),
             rng: self.rng.clone(),
-            taken_at: self.now,
+            taken_at: self.now(),
             change_count: self.changes.count(),
             stats: self.stats,
             ledger: self.changes.ledger().cloned().map(Box::new),

@@ -101,7 +101,7 @@ impl Store {
         if id == IdRequest::Exact(StreamId::MIN) {
             return Err(AddError::Append(AppendError::Zero));
         }
-        let (now, limits) = (self.now, self.settings.node_limits);
+        let (now, limits) = (self.now(), self.settings.node_limits);
         let append = |stream: &mut Stream| -> Result<(StreamId, u64), AddError> {
             let id = stream.append(id, fields, now, limits)?;
             let trimmed = trim.map_or(0, |trim| stream.trim(trim));
@@ -116,7 +116,7 @@ impl Store {
                 if has_closed {
                     self.unpacked.on_closed(db, at, now);
                 }
-                if self.changes.has_ledger() {
+                if self.changes.is_recording() {
                     self.note_added(db, key, added.0, added.1);
                 }
                 added
@@ -144,8 +144,8 @@ impl Store {
     pub fn delete(&mut self, db: usize, key: &[u8], ids: &[StreamId]) -> Result<u64, WrongType> {
         let named = ids.iter().copied();
         let deleted = self.remove_entries(db, key, Event::Xdel, |stream| stream.delete(named))?;
-        if let Some(ledger) = self.changes.ledger_mut() {
-            ledger.note(db, key, 0, |stream, mark| stream.on_deleted(ids, mark));
+        if self.changes.is_recording() {
+            self.note_deleted(db, key, ids);
         }
         Ok(deleted)
     }
@@ -157,7 +157,7 @@ impl Store {
     /// [`WrongType`] if the key holds something else.
     pub fn trim(&mut self, db: usize, key: &[u8], trim: Trim) -> Result<u64, WrongType> {
         let trimmed = self.remove_entries(db, key, Event::Xtrim, |stream| stream.trim(trim))?;
-        if trimmed > 0 && self.changes.has_ledger() {
+        if trimmed > 0 && self.changes.is_recording() {
             self.note_trimmed(db, key);
         }
         Ok(trimmed)
@@ -211,7 +211,7 @@ impl Store {
                 .create_group(group, after, compat.admit(entries_read, stream))
                 .map_err(|_exists| CreateGroupError::GroupExists)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_group_start(db, key, group, GroupChange::Created);
         }
         self.changes.record(db, key, event);
@@ -237,7 +237,7 @@ impl Store {
             let entries_read = compat.admit(entries_read, stream);
             Ok(stream.set_group_id(group, after, entries_read)?)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_group_start(db, key, group, GroupChange::Set);
         }
         self.changes.record(db, key, Event::XgroupSetid);
@@ -330,7 +330,7 @@ impl Store {
         let (at, read) = self.work_on_group(db, key, |stream, now| {
             stream.read_new(group, consumer, count_max, tracking, now)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_read_new(db, at, group, consumer, tracking, &read);
         }
         self.stats.hits += 1;
@@ -356,7 +356,7 @@ impl Store {
         let (at, history) = self.work_on_group(db, key, |stream, now| {
             stream.read_history(group, consumer, after, count_max, now)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_read_history(db, key, group, consumer, &history);
         }
         self.stats.hits += 1;
@@ -383,7 +383,7 @@ impl Store {
         let (at, claimed) = self.work_on_group(db, key, |stream, now| {
             stream.claim(group, consumer, claim, now)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             self.note_claimed(db, key, group, consumer, claim, &claimed);
         }
         self.record_consumer(db, key, claimed.consumer_created);
@@ -409,7 +409,7 @@ impl Store {
         let (at, claimed) = self.work_on_group(db, key, |stream, now| {
             stream.auto_claim(group, consumer, ask, now)
         })?;
-        if self.changes.has_ledger() {
+        if self.changes.is_recording() {
             let AutoClaimed {
                 claimed, deleted, ..
             } = &claimed;
@@ -436,8 +436,8 @@ impl Store {
         let named = ids.iter().copied();
         let (_, count) =
             self.work_on_group(db, key, |stream, _now| stream.acknowledge(group, named))?;
-        if let Some(ledger) = self.changes.ledger_mut() {
-            ledger.on_acknowledged(db, key, group, ids);
+        if self.changes.is_recording() {
+            self.note_acknowledged(db, key, group, ids);
         }
         self.changes.count_more(count);
         Ok(count)
@@ -492,7 +492,7 @@ impl Store {
         change: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, GroupError>,
     ) -> Result<R, GroupError> {
         let at = self.locate(db, key).ok_or(GroupError::NoSuchKey)?;
-        let now = self.now;
+        let now = self.now();
         self.keyspaces[db].update(at, |value| change(value.as_stream_mut()?, now))
     }
 
@@ -503,7 +503,7 @@ impl Store {
         work: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, NoGroup>,
     ) -> Result<(RecordIndex, R), GroupError> {
         let at = self.locate(db, key).ok_or(GroupError::NoSuchKey)?;
-        let now = self.now;
+        let now = self.now();
         let result = self.keyspaces[db].update(at, |value| -> Result<R, GroupError> {
             Ok(work(value.as_stream_mut()?, now)?)
         })?;
@@ -517,7 +517,7 @@ impl Store {
         work: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, NoGroup>,
     ) -> Result<R, GroupError> {
         let at = self.locate_quietly(db, key).ok_or(GroupError::NoSuchKey)?;
-        let now = self.now;
+        let now = self.now();
         self.keyspaces[db].update(at, |value| Ok(work(value.as_stream_mut()?, now)?))
     }
 

@@ -44,15 +44,15 @@ fn run(
         help::write(reply, HELP);
     } else if args.keyword("clear") {
         args.end()?;
-        double(call).stage.calls.lock().clear();
+        double(call).settled_calls().clear();
         reply.ok();
     } else if args.keyword("unsupported") {
         args.end()?;
-        write_unsupported(&double(call).stage.calls.lock(), reply);
+        write_unsupported(&double(call).settled_calls(), reply);
     } else {
         let is_count = args.keyword("count");
         let filter = filter(args)?;
-        let log = double(call).stage.calls.lock();
+        let log = double(call).settled_calls();
         let found = filter.find(&log);
         match is_count {
             true => reply.unsigned(found.len() as u64),
@@ -84,10 +84,11 @@ pub(super) fn filter(mut args: Args<'_>) -> Result<CallFilter, CommandError> {
     Ok(wanted)
 }
 
-fn write(found: &[&CallEntry], reply: &mut ReplyWriter<'_>) {
+fn write(found: &[CallEntry<'_>], reply: &mut ReplyWriter<'_>) {
     reply.array(found.len());
     for entry in found {
-        let request = entry.request.as_request();
+        let request = entry.request();
+        let request = request.as_request();
         reply.map(7);
         reply.bulk(b"number");
         reply.unsigned(entry.number);
@@ -96,14 +97,14 @@ fn write(found: &[&CallEntry], reply: &mut ReplyWriter<'_>) {
         reply.bulk(b"client");
         reply.unsigned(entry.client.number);
         reply.bulk(b"name");
-        reply.bulk(&entry.client_name);
+        reply.bulk(entry.client_name);
         reply.bulk(b"call");
         reply.array(request.len());
         request.iter().for_each(|word| reply.bulk(word));
         reply.bulk(b"reply");
-        reply.bulk(&entry.reply);
+        reply.bulk(entry.reply);
         reply.bulk(b"fault");
-        match &entry.fault {
+        match entry.fault {
             None => reply.null(),
             Some(fault) => reply.bulk(fault),
         }

@@ -118,24 +118,16 @@ impl Setting {
             Self::Pace(pace) => clock.set_pace(pace),
             Self::Freeze(at) => clock.freeze(at),
             Self::TurnWall(millis) => return clock.turn_wall(i128::from(millis) * 1_000),
-            Self::Auto(clients) => {
-                clock.freeze(None);
-                let mut jobs = stage.jobs.lock();
-                jobs.auto = Some(clients);
-                jobs.tick = Millis(0);
-                return;
-            }
-            Self::Tick(by) => {
-                clock.freeze(None);
-                let mut jobs = stage.jobs.lock();
-                jobs.auto = None;
-                jobs.tick = by;
-                return;
-            }
+            Self::Auto(_) | Self::Tick(_) => clock.freeze(None),
         }
-        let mut jobs = stage.jobs.lock();
-        jobs.auto = None;
-        jobs.tick = Millis(0);
+        stage.set_tick(match self {
+            Self::Tick(by) => by,
+            _ => Millis(0),
+        });
+        stage.jobs.lock().auto = match self {
+            Self::Auto(clients) => Some(clients),
+            _ => None,
+        };
     }
 }
 
@@ -158,11 +150,8 @@ fn tell(call: &mut Call<'_>, reply: &mut ReplyWriter<'_>) {
     let timers = call.state.timers(now);
     let blocked = call.state.blocked_clients();
     let double = double(call);
-    let (auto, tick) = {
-        let jobs = double.stage.jobs.lock();
-        (jobs.auto, jobs.tick)
-    };
-    let mode = mode(double.stage.clock.pace(), auto, tick);
+    let auto = double.stage.jobs.lock().auto;
+    let mode = mode(double.stage.clock.pace(), auto, double.stage.tick());
     reply.map(6);
     reply.bulk(b"mode");
     reply.bulk(mode.as_bytes());

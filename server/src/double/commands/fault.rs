@@ -112,6 +112,17 @@ fn release(
     mut args: Args<'_>,
     reply: &mut ReplyWriter<'_>,
 ) -> Result<Flow, CommandError> {
+    if help::is_asked(args)
+        && double(call)
+            .stage
+            .rules
+            .lock()
+            .get(args.peek().unwrap_or_default())
+            .is_none()
+    {
+        help::write(reply, &HELP[HELP.len() - 2..]);
+        return Ok(Flow::Done);
+    }
     let name = args.bytes()?;
     let count = match args.is_empty() {
         true => usize::MAX,

@@ -5,6 +5,7 @@ use tailrace_storage::Millis;
 use super::fail;
 use crate::args::Args;
 use crate::args::is_word;
+use crate::commands::COMMANDS;
 use crate::config::WALL_MAX_MS;
 use crate::double::pushes::KINDS;
 use crate::double::rules::Action;
@@ -14,6 +15,7 @@ use crate::double::rules::Rule;
 use crate::double::rules::Stage;
 use crate::error::CommandError;
 use crate::spec::Acl;
+use crate::spec::Spec;
 
 /// Reads a fault: its name, which calls it is for, how often it strikes, when, and what happens then.
 pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
@@ -61,6 +63,9 @@ pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
                 ));
             }
         }
+    }
+    if rule.stage != Stage::Push {
+        check_command(&rule.filter)?;
     }
     rule.action = action(&mut args, rule.stage)?;
     args.end()?;
@@ -136,7 +141,7 @@ fn action(args: &mut Args<'_>, stage: Stage) -> Result<Action, CommandError> {
         return Ok(Action::Reply(format!("-{error}\r\n").into()));
     }
     let action = match word.to_ascii_lowercase().as_slice() {
-        b"error" => Action::Reply([b"-", args.bytes()?, b"\r\n"].concat()),
+        b"error" => Action::Reply(error(args.bytes()?)),
         b"reply" => Action::Reply(reply(args.bytes()?)?),
         b"nil" => Action::Nil,
         b"close" => Action::Close,
@@ -156,6 +161,32 @@ fn action(args: &mut Args<'_>, stage: Stage) -> Result<Action, CommandError> {
         _ => return Err(unknown("what happens", word, "what TD FAULT HELP lists")),
     };
     Ok(action)
+}
+
+/// An error is one line, so what would end it is a blank, as in errors of the reference.
+fn error(text: &[u8]) -> Vec<u8> {
+    let line = text.iter().map(|byte| match byte {
+        b'\r' | b'\n' => b' ',
+        byte => *byte,
+    });
+    [b"-", &*line.collect::<Vec<_>>(), b"\r\n"].concat()
+}
+
+/// Refuses a filter that matches no command that there is.
+fn check_command(filter: &Filter) -> Result<(), CommandError> {
+    let Some(CommandFilter::Named(name)) = &filter.command else {
+        return Ok(());
+    };
+    let is_named = |spec: &Spec| is_word(name, spec.name);
+    let is_there =
+        |spec: &&Spec| is_named(spec) || spec.subcommands.iter().any(|spec| is_named(spec));
+    match COMMANDS.iter().any(is_there) {
+        true => Ok(()),
+        false => Err(fail(format!(
+            "there is no command '{}', so nothing would strike",
+            String::from_utf8_lossy(name)
+        ))),
+    }
 }
 
 /// A reply as it stands on the wire; the end of its last line may be left out.

@@ -67,6 +67,7 @@ fn wait(
     if !double(call).stage.is_alone() {
         return Ok(nodes::wait(call, condition, Some(patience)));
     }
+    double(call).settle_calls();
     if condition.check(call.state, call.db).is_ok() {
         reply.ok();
         return Ok(Flow::Done);
@@ -87,6 +88,7 @@ fn assert(
     if !double(call).stage.is_alone() {
         return Ok(nodes::wait(call, condition, None));
     }
+    double(call).settle_calls();
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)
