@@ -212,12 +212,14 @@ impl State {
             let keys = &mut self.clients.at(id).watches.keys;
             if let Some(found) = keys.get_mut(&(db, Box::from(key))) {
                 match (*found, event) {
-                    (Watched::Missing | Watched::Due, Event::Expired)
-                    | (Watched::Replaced, Event::Expired | Event::Del) => {
+                    (Watched::Missing, Event::Expired)
+                    | (Watched::Due | Watched::Replaced, Event::Expired | Event::Del) => {
                         *found = Watched::Missing;
                         continue;
                     }
                     (Watched::Missing | Watched::Due, _) if only_goes => continue,
+                    // What it is overwritten by is told next.
+                    (Watched::Due, Event::Overwritten) => continue,
                     (Watched::Due, Event::Restore) => {
                         *found = Watched::Replaced;
                         // The reference looks at nobody behind.

@@ -73,11 +73,11 @@ impl Store {
         Some(self.facts_at(db, at))
     }
 
-    /// Returns what is to be told about a key, as [`Store::facts`] does, without leaving a trace.
+    /// Returns what is to be told about a key, as [`Store::facts`] does, were it due, without leaving a trace.
     #[must_use]
     pub fn peek_facts(&self, db: usize, key: &[u8]) -> Option<KeyFacts> {
         let at = self.keyspaces[db].find(key)?;
-        (!self.is_due(db, key)).then(|| self.facts_at(db, at))
+        Some(self.facts_at(db, at))
     }
 
     fn facts_at(&self, db: usize, at: RecordIndex) -> KeyFacts {

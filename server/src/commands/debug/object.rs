@@ -5,7 +5,6 @@
 
 use tailrace_protocol::ReplyWriter;
 use tailrace_storage::Millis;
-use tailrace_storage::Value;
 
 use crate::args::Args;
 use crate::call::Call;
@@ -21,7 +20,9 @@ pub(super) fn run(
     let is_fast = args.keyword("fast");
 
     let db = call.db;
-    let bytes = call.store().peek(db, key).map(Value::bytes);
+    // A key that is due is there as long as it is not removed.
+    let stored = call.store().stored_at(db, key);
+    let bytes = stored.map(|stored| stored.value.bytes());
     let bytes = bytes.ok_or(CommandError::NoSuchKey)?;
     let facts = call
         .store()
