@@ -128,6 +128,7 @@ fn run_held(state: &mut State, held: Held, now: Now) {
         request,
         bytes: request_bytes,
         frame: b"",
+        at: 0,
     };
     let outcome = match state.double {
         None => NoHooks::execute(state, id, sent, now, &mut out),

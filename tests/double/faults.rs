@@ -291,3 +291,13 @@ async fn what_can_never_strike_is_refused_and_an_error_is_one_line() {
     let help = said(&mut test, "TD RELEASE HELP").await;
     assert!(help.contains("RELEASE <name>"), "{help}");
 }
+
+#[tokio::test]
+async fn a_fault_for_a_node_that_there_is_not_is_refused() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    let refused = said(&mut test, "TD FAULT ADD far CMD get NODE 9 BEFORE CLOSE").await;
+    assert_eq!(refused, "!ERR there is no node '9'; the only one is 0");
+    let added = said(&mut test, "TD FAULT ADD near CMD get NODE 0 BEFORE CLOSE").await;
+    assert_eq!(added, "OK");
+}

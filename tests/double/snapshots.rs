@@ -336,3 +336,20 @@ async fn snapshots_are_listed_and_what_is_wrong_is_said() {
         assert!(help.contains(sub), "{help}");
     }
 }
+
+#[tokio::test]
+async fn by_how_much_commands_move_the_clock_comes_back_with_a_snapshot() {
+    let server = start(FROZEN).await;
+    let mut test = Caller::connect(&server);
+    for line in [
+        "TD CLOCK TICK 5",
+        "TD SNAPSHOT SAVE ticking",
+        "TD CLOCK TICK 0",
+        "TD SNAPSHOT RESTORE ticking",
+        "SET k v",
+    ] {
+        said(&mut test, line).await;
+    }
+    let state = text(&mut test, "TD STATE").await;
+    assert!(state.starts_with("clock frozen 1000005\n"), "{state}");
+}

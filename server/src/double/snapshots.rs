@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tailrace_storage::Millis;
 use tailrace_storage::MissingDatabase;
 use tailrace_storage::Snapshot;
 use tailrace_storage::Store;
@@ -27,6 +28,8 @@ pub(crate) type Snapshots = BTreeMap<Vec<u8>, Arc<Saved>>;
 pub(crate) struct Saved {
     pub(crate) data: Snapshot,
     pub(crate) clock: ClockState,
+    /// By how much each command moves the clock on.
+    tick: Millis,
     /// Who had which slot and role in the cluster, if there is one.
     view: Option<Arc<View>>,
 }
@@ -89,6 +92,7 @@ impl Double {
         Saved {
             data: store.snapshot(),
             clock: self.clock_state(),
+            tick: self.stage.tick(),
             view: cluster.map(|cluster| cluster.topology().view()),
         }
     }
@@ -138,6 +142,7 @@ impl State {
     pub(crate) fn go_back_to(&mut self, saved: Saved) {
         if let Some(double) = &self.double {
             saved.clock.set_on(&double.stage);
+            double.stage.set_tick(saved.tick);
         }
         if let Some(view) = &saved.view {
             self.go_back_in_cluster(view);
@@ -165,10 +170,11 @@ impl State {
                 })?
             }
         };
-        let clock = first.clock;
+        let (clock, tick) = (first.clock, first.tick);
         self.go_back_to(Saved {
             data,
             clock,
+            tick,
             view: None,
         });
         self.note_origin_at(clock);

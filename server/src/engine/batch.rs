@@ -177,6 +177,7 @@ impl Engine {
         let mut count = 0;
         let mut since_clock = 0;
         state.timing.begin();
+        H::begin_batch(state, &input[..batch.input_bytes(batch.len())]);
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -185,7 +186,8 @@ impl Engine {
             }
             since_clock += 1;
             let request = batch.request(input, count);
-            let frame = &input[batch.input_bytes(count)..batch.input_bytes(count + 1)];
+            let at = batch.input_bytes(count);
+            let frame = &input[at..batch.input_bytes(count + 1)];
             if let Some(later) = H::on_request(state, id, request) {
                 now = later;
                 // It may have become time for this client, too.
@@ -195,6 +197,7 @@ impl Engine {
                 request,
                 bytes: frame.len(),
                 frame,
+                at,
             };
             let Outcome { ran, step } = H::execute(state, id, sent, now, out);
             count += 1;
@@ -227,6 +230,7 @@ impl Engine {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
+        H::end_batch(state, batch.input_bytes(count));
         state.stats.on_cycle(count);
         Some(count)
     }

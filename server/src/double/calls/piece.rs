@@ -1,7 +1,10 @@
 //! Calls in one piece of memory.
 //!
 //! What each client sent and heard is copied as it stood on the wire, one behind the other, and read apart only when
-//! somebody asks: a server that only notes calls, and has no faults, is to be as quick as one that notes none.
+//! somebody asks: a server that only notes calls, and has no faults, is to be as quick as one that notes none. What a
+//! client sent at once is copied at once, before the first of it is executed.
+
+use std::ops::Range;
 
 use tailrace_protocol::Batch;
 use tailrace_protocol::BatchBounds;
@@ -19,21 +22,24 @@ use crate::spec::Spec;
 pub(super) struct Piece {
     records: Vec<Record>,
     heads: Vec<Head>,
-    faults: Vec<Vec<u8>>,
-    /// What was sent and what was heard, in turn.
-    bytes: Vec<u8>,
+    /// With the place of the call that each struck, in order.
+    faults: Vec<(usize, Vec<u8>)>,
+    /// What was sent.
+    requests: Vec<u8>,
+    /// What was heard.
+    replies: Vec<u8>,
 }
 
 /// One call.
 struct Record {
     /// Nothing for a command that there is not.
     spec: Option<&'static Spec>,
-    /// Where in `bytes` what was heard begins, and where it ends. What was sent begins where the last one ends.
-    reply_start: usize,
-    end: usize,
-    head: usize,
-    /// One more than its place among the faults; 0 if none struck.
-    fault: usize,
+    /// Where in `requests` what was sent begins, and how long it is.
+    request_start: usize,
+    request_bytes: u32,
+    head: u32,
+    /// Where in `replies` what was heard ends. It begins where the last one's ends.
+    reply_end: usize,
 }
 
 /// What calls in a row have in common.
@@ -47,8 +53,8 @@ struct Head {
 /// What a client sent.
 #[derive(Clone, Copy)]
 pub(crate) enum Said<'a> {
-    /// As it stood on the wire.
-    Frame(&'a [u8]),
+    /// As it stood on the wire, and where in the batch that it came with.
+    Frame(&'a [u8], usize),
     /// In words.
     Words(Request<'a>),
 }
@@ -58,7 +64,8 @@ impl Piece {
     pub(super) fn with_room() -> Self {
         Self {
             records: Vec::with_capacity(PIECE_BYTES / 4 / size_of::<Record>()),
-            bytes: Vec::with_capacity(PIECE_BYTES),
+            requests: Vec::with_capacity(PIECE_BYTES),
+            replies: Vec::with_capacity(PIECE_BYTES / 2),
             ..Self::default()
         }
     }
@@ -70,87 +77,134 @@ impl Piece {
 
     /// The memory that the calls take, without what is kept for others.
     pub(super) fn used_bytes(&self) -> usize {
-        self.bytes.len()
+        self.requests.len()
+            + self.replies.len()
             + self.records.len() * size_of::<Record>()
             + self.heads.len() * size_of::<Head>()
     }
 
-    /// Adds a call of a client, as of this microsecond. Who is gone already is nobody.
-    #[inline]
+    /// Copies what a client has sent, before it is known which calls come of it. Gives where it stands.
+    pub(super) fn add_input(&mut self, input: &[u8]) -> usize {
+        let start = self.requests.len();
+        self.requests.extend_from_slice(input);
+        start
+    }
+
+    /// Of what was sent no calls came from `done` on. It is forgotten, unless other calls stand behind it.
+    pub(super) fn end_input(&mut self, input: Range<usize>, done: usize) {
+        if self.requests.len() == input.end {
+            self.requests.truncate(input.start + done);
+        }
+    }
+
+    /// Adds a call of a client, as of this microsecond. Who is gone already is nobody. What it came with may be there
+    /// already, from `batch_start` on.
     pub(super) fn add(
         &mut self,
         (at_us, client): (u64, Option<&Client>),
         spec: Option<&'static Spec>,
         said: Said<'_>,
+        batch_start: Option<usize>,
         reply: &[u8],
     ) {
         let head = self.head_of(at_us, client);
-        match said {
-            Said::Frame(frame) => self.bytes.extend_from_slice(frame),
-            Said::Words(request) => append_words(request, &mut self.bytes),
-        }
-        let reply_start = self.bytes.len();
-        self.bytes.extend_from_slice(reply);
+        let (request_start, bytes) = match (said, batch_start) {
+            (Said::Frame(frame, at), Some(start)) => (start + at, frame.len()),
+            (Said::Frame(frame, _), None) => (self.add_input(frame), frame.len()),
+            (Said::Words(request), _) => {
+                let start = self.requests.len();
+                append_words(request, &mut self.requests);
+                (start, self.requests.len() - start)
+            }
+        };
+        self.replies.extend_from_slice(reply);
         self.records.push(Record {
             spec,
-            reply_start,
-            end: self.bytes.len(),
+            request_start,
+            request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             head,
-            fault: 0,
+            reply_end: self.replies.len(),
+        });
+    }
+
+    /// Adds a call of which all but its words is as for the last one.
+    #[inline]
+    pub(super) fn add_alike(
+        &mut self,
+        spec: &'static Spec,
+        request_start: usize,
+        bytes: usize,
+        reply: &[u8],
+    ) {
+        self.replies.extend_from_slice(reply);
+        self.records.push(Record {
+            spec: Some(spec),
+            request_start,
+            request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            head: self.last_head(),
+            reply_end: self.replies.len(),
         });
     }
 
     /// Says which fault struck the call that was added last.
     pub(super) fn add_fault(&mut self, fault: Vec<u8>) {
-        self.faults.push(fault);
-        if let Some(record) = self.records.last_mut() {
-            record.fault = self.faults.len();
+        if let Some(last) = self.records.len().checked_sub(1) {
+            self.faults.push((last, fault));
         }
     }
 
     /// Where what this call has in common with the last ones stands.
     #[inline]
-    fn head_of(&mut self, at_us: u64, client: Option<&Client>) -> usize {
+    fn head_of(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
         if let (Some(head), Some(client)) = (self.heads.last(), client)
             && head.client == client.id
             && head.at_us == at_us
             && is_same_name(&head.name, &client.name)
             && head.node == client.face.place()
         {
-            return self.heads.len() - 1;
+            return self.last_head();
         }
         self.begin_head(at_us, client)
     }
 
-    fn begin_head(&mut self, at_us: u64, client: Option<&Client>) -> usize {
+    #[cold]
+    fn begin_head(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
         self.heads.push(Head {
             at_us,
             client: client.map_or(ClientId::NOBODY, |client| client.id),
             name: client.map_or_else(Vec::new, |client| client.name.clone()),
             node: client.map_or(0, |client| client.face.place()),
         });
-        self.heads.len() - 1
+        self.last_head()
+    }
+
+    fn last_head(&self) -> u32 {
+        self.head_count() - 1
+    }
+
+    /// A piece is given to the log long before its heads are as many as this can count.
+    fn head_count(&self) -> u32 {
+        u32::try_from(self.heads.len()).unwrap_or(u32::MAX)
     }
 
     /// Takes the calls of another piece behind its own, which keeps its memory for others.
     pub(super) fn absorb(&mut self, other: &mut Self) {
-        let (base, heads, faults) = (self.bytes.len(), self.heads.len(), self.faults.len());
-        self.bytes.extend_from_slice(&other.bytes);
-        other.bytes.clear();
+        let (requests, replies) = (self.requests.len(), self.replies.len());
+        let (records, heads) = (self.records.len(), self.head_count());
+        self.requests.extend_from_slice(&other.requests);
+        self.replies.extend_from_slice(&other.replies);
         self.heads.append(&mut other.heads);
-        self.faults.append(&mut other.faults);
-        let records = other.records.drain(..).map(|record| Record {
-            reply_start: base + record.reply_start,
-            end: base + record.end,
+        let faults = other.faults.drain(..);
+        let faults = faults.map(|(place, fault)| (records + place, fault));
+        self.faults.extend(faults);
+        let added = other.records.drain(..).map(|record| Record {
+            request_start: requests + record.request_start,
+            reply_end: replies + record.reply_end,
             head: heads + record.head,
-            fault: match record.fault {
-                0 => 0,
-                fault => faults + fault,
-            },
             ..record
         });
-        self.records.extend(records);
-        other.bytes.shrink_to(BYTES_KEPT);
+        self.records.extend(added);
+        other.clear();
     }
 
     /// Forgets the calls, and keeps the memory for others unless it is much.
@@ -158,19 +212,24 @@ impl Piece {
         self.records.clear();
         self.heads.clear();
         self.faults.clear();
-        self.bytes.clear();
-        self.bytes.shrink_to(BYTES_KEPT);
+        for bytes in [&mut self.requests, &mut self.replies] {
+            bytes.clear();
+            bytes.shrink_to(BYTES_KEPT);
+        }
     }
 
     /// The call at `index`, whose number is this.
     pub(super) fn get(&self, index: usize, number: u64) -> CallEntry<'_> {
         let record = &self.records[index];
-        let start = match index.checked_sub(1) {
-            Some(before) => self.records[before].end,
+        let reply_start = match index.checked_sub(1) {
+            Some(before) => self.records[before].reply_end,
             None => 0,
         };
-        let head = &self.heads[record.head];
-        let fault = record.fault.checked_sub(1);
+        let request_end = record.request_start + record.request_bytes as usize;
+        let head = &self.heads[record.head as usize];
+        let fault = self
+            .faults
+            .binary_search_by_key(&index, |(place, _)| *place);
         CallEntry {
             number,
             at_us: head.at_us,
@@ -178,9 +237,9 @@ impl Piece {
             client_name: &head.name,
             node: head.node,
             spec: record.spec,
-            frame: &self.bytes[start..record.reply_start],
-            reply: &self.bytes[record.reply_start..record.end],
-            fault: fault.map(|fault| &*self.faults[fault]),
+            frame: &self.requests[record.request_start..request_end],
+            reply: &self.replies[reply_start..record.reply_end],
+            fault: fault.ok().map(|fault| &*self.faults[fault].1),
         }
     }
 }
@@ -215,5 +274,5 @@ pub(super) fn words_of(frame: &[u8]) -> OwnedRequest {
 }
 
 /// How much a piece holds, or a little more. What it took beyond that is given back.
-pub(super) const PIECE_BYTES: usize = 256 * 1_024;
-const BYTES_KEPT: usize = PIECE_BYTES + 64 * 1_024;
+pub(super) const PIECE_BYTES: usize = 128 * 1_024;
+const BYTES_KEPT: usize = 2 * PIECE_BYTES;

@@ -7,6 +7,7 @@
 //! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all, but for what `CALLS UNSUPPORTED` counts, by
 //!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
+//! - The log holds the last 2 MiB, some 12,000 small calls; numbers tell whether older ones were forgotten.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -123,7 +124,7 @@ fn write_unsupported(log: &CallLog, reply: &mut ReplyWriter<'_>) {
 pub(super) const HELP: &[&str] = &[
     "CALLS [COUNT] [SINCE <number>] [CMD <command>|@<category>] [KEY <glob>] [GROUP <group>]",
     "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [NODE <n>] [ERRORS] [LIMIT <n>]",
-    "    Shows or counts what clients asked, and what they heard.",
+    "    Shows or counts what clients asked, and what they heard: the last 2 MiB of it.",
     "CALLS CLEAR | UNSUPPORTED",
     "    Forgets it; counts the commands that are not known.",
 ];

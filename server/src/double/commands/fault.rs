@@ -145,12 +145,19 @@ fn release(
     Ok(Flow::Done)
 }
 
-/// Refuses a fault that sends clients to a node that there is not.
+/// Refuses a fault for a node that there is not, or that sends clients to one.
 pub(crate) fn check_node(state: &State, rule: &Rule) -> Result<(), String> {
+    let view = state.cluster.as_ref().map(|cluster| cluster.view());
+    let last = view.map_or(0, |view| view.nodes.len() - 1);
+    if let Some(node) = rule.filter.node.filter(|node| *node > last) {
+        return Err(match last {
+            0 => format!("there is no node '{node}'; the only one is 0"),
+            last => format!("there is no node '{node}'; nodes are 0 to {last}"),
+        });
+    }
     let Action::Redirect(word, node) = &rule.action else {
         return Ok(());
     };
-    let view = state.cluster.as_ref().map(|cluster| cluster.view());
     let is_known = view.is_some_and(|view| cluster::find(view, node).is_some());
     if node.contains(&b':') || is_known {
         return Ok(());
