@@ -226,6 +226,8 @@ impl Flags {
     pub const DOUBLE: Self = Self(1 << 26);
     /// Takes no longer than what it is sent, replies and changes is large, so it is timed as a fast one. Not listed.
     pub const BY_SIZE: Self = Self(1 << 27);
+    /// Gives a consumer of a group something. Not listed.
+    pub const SERVES_CONSUMER: Self = Self(1 << 28);
 
     /// The names of the listed flags, in order.
     pub const NAMES: &'static [(Self, &'static str)] = &[

@@ -31,7 +31,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "xautoclaim",
     arity: -6,
     syntax: "key group consumer min-idle-time start [COUNT count:integer] [JUSTID]",
-    flags: Flags::WRITE.and(Flags::FAST),
+    flags: Flags::WRITE.and(Flags::FAST).and(Flags::SERVES_CONSUMER),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "delete"])],
     tips: &["nondeterministic_output"],

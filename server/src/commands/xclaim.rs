@@ -35,7 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     syntax: "key group consumer min-idle-time id... [IDLE ms:integer] \
              [TIME unix-time-milliseconds:unix-time] [RETRYCOUNT count:integer] [FORCE] \
              [JUSTID] [LASTID lastid]",
-    flags: Flags::WRITE.and(Flags::FAST),
+    flags: Flags::WRITE.and(Flags::FAST).and(Flags::SERVES_CONSUMER),
     acl: Acl::STREAM,
     keys: &[KeySpec::first(&["RW", "update"])],
     tips: &["nondeterministic_output"],

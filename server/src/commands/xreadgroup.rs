@@ -49,7 +49,8 @@ pub(super) const SPEC: Spec = Spec {
     flags: Flags::WRITE
         .and(Flags::BLOCKING)
         .and(Flags::MOVABLEKEYS)
-        .and(Flags::BY_SIZE),
+        .and(Flags::BY_SIZE)
+        .and(Flags::SERVES_CONSUMER),
     acl: Acl::STREAM,
     keys: &[KeySpec {
         notes: None,

@@ -4,6 +4,7 @@
 //! when somebody asks for them or when they are many. Where others may ask, it does so whenever its own lock is released.
 
 mod piece;
+mod row;
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ use tailrace_protocol::OwnedRequest;
 use self::piece::PIECE_BYTES;
 use self::piece::Piece;
 pub(crate) use self::piece::Said;
-use super::readers;
+use self::row::Row;
 use super::rules::Filter;
 use super::strict::NameCounts;
 use super::subject::Subject;
@@ -42,11 +43,18 @@ pub(crate) struct CallLog {
 #[derive(Default)]
 pub(crate) struct FreshCalls {
     piece: Piece,
-    /// Where in the piece the batch stands that is being executed, unless it has gone into the log meanwhile.
-    batch: Option<Range<usize>>,
-    /// The command of the call that was added last, and when it was, if a call of the same batch, command and microsecond
-    /// has all in common with it but its words.
-    last: Option<(&'static Spec, u64)>,
+    /// The batch that is being executed, unless it has gone into the log meanwhile.
+    batch: Option<Origin>,
+    /// The last calls of that batch.
+    row: Row,
+}
+
+/// Where a batch came from.
+struct Origin {
+    /// Where in the piece it stands.
+    place: Range<usize>,
+    /// The microsecond and the client of its calls, by the piece's head.
+    head: u32,
 }
 
 /// One call.
@@ -125,11 +133,11 @@ impl CallFilter {
 impl CallLog {
     /// Adds calls.
     pub(crate) fn add(&mut self, fresh: &mut FreshCalls) {
+        fresh.end_row(&[]);
         let added = fresh.piece.used_bytes();
         self.bytes += added;
         self.last_number += fresh.piece.len() as u64;
         fresh.batch = None;
-        fresh.last = None;
         match self.pieces.back_mut() {
             Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(&mut fresh.piece),
             _ => {
@@ -184,39 +192,74 @@ impl CallLog {
 }
 
 impl FreshCalls {
-    /// A batch is about to be executed, which came as these bytes.
-    pub(crate) fn begin_batch(&mut self, input: &[u8]) {
-        self.last = None;
-        let start = self.piece.add_input(input);
-        self.batch = Some(start..start + input.len());
-    }
-
-    /// So many bytes of the batch are done with.
-    pub(crate) fn end_batch(&mut self, done: usize) {
-        if let Some(batch) = self.batch.take() {
-            self.piece.end_input(batch, done);
-        }
-    }
-
-    /// Adds a call that stands at `sent` in the batch if it is like the last one, which is what most are. Says whether it was.
-    #[inline]
-    pub(crate) fn add_alike(
+    /// A batch of a client is about to be executed, which came as these bytes, while there is so much output. If it is
+    /// `is_simple`, nothing can come between its calls for now.
+    pub(crate) fn begin_batch(
         &mut self,
-        at_us: u64,
-        spec: &'static Spec,
-        sent: Range<usize>,
-        reply: &[u8],
-    ) -> bool {
-        let (Some(batch), Some((last, last_at_us))) = (&self.batch, self.last) else {
-            return false;
-        };
-        let is_alike = std::ptr::eq(last, spec) && last_at_us == at_us;
-        if !is_alike || reply.len() > REPLY_BYTES_MAX {
-            return false;
+        (at_us, client): (u64, Option<&Client>),
+        input: &[u8],
+        out_bytes: usize,
+        is_simple: bool,
+    ) {
+        // The client of the batch before may have been ended amid a row, and heard nothing of it.
+        self.end_row(&[]);
+        let start = self.piece.add_input(input);
+        let head = self.piece.head_of(at_us, client);
+        let place = start..start + input.len();
+        self.batch = Some(Origin { place, head });
+        if is_simple {
+            self.row.open(at_us, 0, out_bytes);
         }
-        let start = batch.start + sent.start;
-        self.piece.add_alike(spec, start, sent.len(), reply);
-        true
+    }
+
+    /// So many bytes of the batch are done with, and this is the output.
+    pub(crate) fn end_batch(&mut self, done: usize, out: &[u8]) {
+        self.end_row(out);
+        if let Some(batch) = self.batch.take() {
+            self.piece.end_input(batch.place, done);
+        }
+    }
+
+    /// Whether the next call may go on with the row of those before, given when that is, and how much output there is. If not, the
+    /// row is to be ended.
+    #[inline]
+    pub(crate) fn goes_on(&self, at_us: u64, out_bytes: usize) -> bool {
+        self.row.goes_on(at_us, out_bytes)
+    }
+
+    /// Adds a call with which the row was to go on, now that it is answered. Says whether it does; if not, the row is to be
+    /// ended.
+    #[inline]
+    pub(crate) fn add_to_row(
+        &mut self,
+        spec: &'static Spec,
+        sent_end: usize,
+        out_bytes: usize,
+    ) -> bool {
+        is_plain(spec) && self.row.add(spec, sent_end, out_bytes)
+    }
+
+    /// Adds the calls of a row, whose replies stand in the output.
+    #[inline]
+    pub(crate) fn end_row(&mut self, out: &[u8]) {
+        let (batch, row) = (self.batch.as_ref(), self.row.close());
+        if let (Some(batch), Some(row)) = (batch, row) {
+            self.piece
+                .add_row(row, (batch.head, batch.place.start), out);
+        }
+    }
+
+    /// Opens a row for the calls from this place of the batch and of the output on.
+    pub(crate) fn open_row(
+        &mut self,
+        (at_us, client): (u64, Option<&Client>),
+        sent_end: usize,
+        out_bytes: usize,
+    ) {
+        if let Some(batch) = &mut self.batch {
+            batch.head = self.piece.head_of(at_us, client);
+            self.row.open(at_us, sent_end, out_bytes);
+        }
     }
 
     /// Adds a call of a client, as of this microsecond.
@@ -228,12 +271,8 @@ impl FreshCalls {
         reply: &[u8],
     ) {
         let kept = reply.len().min(REPLY_BYTES_MAX);
-        let batch_start = self.batch.as_ref().map(|batch| batch.start);
-        let reply = &reply[..kept];
-        self.piece.add(at, spec, said, batch_start, reply);
-        let is_in_batch = batch_start.is_some() && matches!(said, Said::Frame(..));
-        let plain = spec.filter(|spec| is_in_batch && is_plain(spec));
-        self.last = plain.map(|spec| (spec, at.0));
+        let batch_start = self.batch.as_ref().map(|batch| batch.place.start);
+        self.piece.add(at, spec, said, batch_start, &reply[..kept]);
     }
 
     /// Says which fault struck the call that was added last.
@@ -266,9 +305,8 @@ impl CallEntry<'_> {
 
 /// Whether a command changes nothing about its client, and nothing else is to be noted of it than the call.
 fn is_plain(spec: &'static Spec) -> bool {
-    !spec.flags.has(Flags::DOUBLE)
-        && !readers::is_noted(spec)
-        && matches!(spec.group, Group::Stream | Group::String | Group::Generic)
+    matches!(spec.group, Group::Stream | Group::String | Group::Generic)
+        && !spec.flags.has(Flags::DOUBLE)
 }
 
 /// How much of a reply is kept.
@@ -338,42 +376,95 @@ mod tests {
         assert_eq!(all.find(&log)[0].number, 5_001);
     }
 
-    #[test]
-    fn calls_of_a_batch_are_told_apart_though_the_log_is_asked_amid_them() {
-        let (mut log, mut fresh) = (CallLog::default(), FreshCalls::default());
-        let input = b"*1\r\n$1\r\na\r\n*1\r\n$2\r\nbb\r\n*1\r\n$3\r\nccc\r\n*1\r\n$1\r\nd\r\n";
+    /// Answers the calls of a batch as the loop over a batch does; `amid` may ask before each, and one that is called `other` is no
+    /// part of a row.
+    fn answer(
+        fresh: &mut FreshCalls,
+        out: &mut Vec<u8>,
+        mut amid: impl FnMut(&mut FreshCalls, usize),
+    ) -> Vec<bool> {
         let spec = crate::commands::find(b"xadd").unwrap();
-        let places = [0..11, 11..23, 23..36];
-        fresh.begin_batch(input);
-        for (at, place) in places.into_iter().enumerate() {
-            let reply = at.to_string();
-            let said = Said::Frame(&input[place.clone()], place.start);
-            let is_alike = fresh.add_alike(7, spec, place, reply.as_bytes());
-            assert_eq!(
-                is_alike,
-                at == 1,
-                "after the first one, and not after it was asked"
-            );
-            if !is_alike {
-                fresh.add((7, None), Some(spec), said, reply.as_bytes());
+        let frames = BATCH.split_inclusive(|byte| *byte == b'.');
+        let (mut at, mut in_row) = (0, Vec::new());
+        fresh.begin_batch((7, None), BATCH, out.len(), true);
+        for (number, frame) in frames.enumerate() {
+            let start = out.len();
+            let goes_on = fresh.goes_on(7, start) && frame != b"other.";
+            if !goes_on {
+                fresh.end_row(out);
             }
-            if at == 1 {
-                assert!(!fresh.add_alike(8, spec, 0..11, b"later"));
-                log.add(&mut fresh);
+            amid(fresh, number);
+            out.extend_from_slice(number.to_string().as_bytes());
+            in_row.push(goes_on && fresh.add_to_row(spec, at + frame.len(), out.len()));
+            if !in_row[number] {
+                let said = Said::Frame(frame, at);
+                fresh.add((7, None), Some(spec), said, &out[start..]);
+                fresh.open_row((7, None), at + frame.len(), out.len());
             }
+            at += frame.len();
         }
-        fresh.end_batch(36);
-        add(&mut log, &mut fresh, &[b"other"], b"x");
+        in_row
+    }
+
+    fn told(log: &CallLog) -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let found = CallFilter::default().find(log);
+        let told = found
+            .iter()
+            .map(|entry| (text(entry.frame), text(entry.reply)));
+        told.collect()
+    }
+
+    const BATCH: &[u8] = b"one.two.three.other.five.";
+
+    #[test]
+    fn calls_in_a_row_are_told_apart() {
+        let (mut log, mut fresh) = (CallLog::default(), FreshCalls::default());
+        let mut out = b"before".to_vec();
+        let in_row = answer(&mut fresh, &mut out, |_, _| ());
+        assert_eq!(in_row, [true, true, true, false, true]);
+        fresh.end_batch(BATCH.len(), &out);
+        add(&mut log, &mut fresh, &[b"PING"], b"+PONG\r\n");
         log.add(&mut fresh);
-        let found = CallFilter::default().find(&log);
-        let told = |entry: &CallEntry<'_>| {
-            let words = entry.request();
-            let word = words.as_request().get(0).unwrap_or_default().to_vec();
-            (word, entry.reply.to_vec())
-        };
-        let told: Vec<_> = found.iter().map(told).collect();
-        let expected = [("a", "0"), ("bb", "1"), ("ccc", "2"), ("other", "x")];
-        let expected = expected.map(|(word, reply)| (word.into(), reply.into()));
-        assert_eq!(told, expected);
+        let told = told(&log);
+        let expected = ["one.", "two.", "three.", "other.", "five."];
+        for (at, (told, expected)) in told.iter().zip(expected).enumerate() {
+            assert_eq!((&*told.0, &*told.1), (expected, &*at.to_string()));
+        }
+        assert_eq!(told[5].1, "+PONG\r\n");
+        assert_eq!(told.len(), 6);
+    }
+
+    #[test]
+    fn the_log_may_be_asked_amid_a_batch() {
+        let (mut log, mut fresh) = (CallLog::default(), FreshCalls::default());
+        let mut out = Vec::new();
+        answer(&mut fresh, &mut out, |fresh, number| {
+            if number == 3 {
+                log.add(fresh);
+                assert_eq!(
+                    told(&log).len(),
+                    3,
+                    "what is no part of a row ends it first"
+                );
+                assert_eq!(told(&log)[2].1, "2");
+            }
+        });
+        fresh.end_batch(BATCH.len(), &out);
+        log.add(&mut fresh);
+        let told = told(&log);
+        assert_eq!((&*told[4].0, &*told[4].1), ("five.", "4"));
+    }
+
+    #[test]
+    fn calls_of_a_client_that_was_ended_amid_a_row_are_there() {
+        let (mut log, mut fresh) = (CallLog::default(), FreshCalls::default());
+        answer(&mut fresh, &mut Vec::new(), |_, _| ());
+        fresh.begin_batch((8, None), b"next.", 0, true);
+        fresh.end_batch(0, &[]);
+        log.add(&mut fresh);
+        let told = told(&log);
+        assert_eq!(told.len(), 5);
+        assert_eq!((&*told[4].0, &*told[4].1), ("five.", ""));
     }
 }

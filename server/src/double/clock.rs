@@ -1,6 +1,8 @@
 //! A clock that a test holds: it runs, stands still, runs at another speed, and jumps.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -18,6 +20,8 @@ pub(crate) struct TestClock {
     /// What it goes by while it runs.
     base: Arc<dyn Clock>,
     hands: Mutex<Hands>,
+    /// The hands show what `base` does, so that nobody need look at them.
+    is_base: AtomicBool,
     /// Told when the clock begins to run, stops, or runs at another speed.
     moved: Arc<Notify>,
 }
@@ -76,8 +80,18 @@ impl TestClock {
                 mono,
                 wall: 0,
             }),
+            is_base: AtomicBool::new(true),
             moved: Arc::new(Notify::new()),
         }
+    }
+
+    /// Every move of the hands comes through here.
+    fn turn(&self, turn: impl FnOnce(&mut Hands, Now)) {
+        let real = self.base.now();
+        let mut hands = self.hands.lock();
+        turn(&mut hands, real);
+        let shows_base = hands.at(real) == real && hands.pace == Pace::Real;
+        self.is_base.store(shows_base, Ordering::Release);
     }
 
     /// How it goes.
@@ -87,19 +101,18 @@ impl TestClock {
 
     /// Lets it go at another pace from here on. The host's pace brings the host's wall clock back.
     pub(crate) fn set_pace(&self, pace: Pace) {
-        let real = self.base.now();
-        let mut hands = self.hands.lock();
-        let now = hands.at(real);
-        *hands = Hands {
-            pace,
-            since: real.mono,
-            mono: now.mono,
-            wall: match pace {
-                Pace::Real => 0,
-                Pace::Frozen | Pace::Scaled(_) => i128::from(now.wall.0),
-            },
-        };
-        drop(hands);
+        self.turn(|hands, real| {
+            let now = hands.at(real);
+            *hands = Hands {
+                pace,
+                since: real.mono,
+                mono: now.mono,
+                wall: match pace {
+                    Pace::Real => 0,
+                    Pace::Frozen | Pace::Scaled(_) => i128::from(now.wall.0),
+                },
+            };
+        });
         self.moved.notify_one();
     }
 
@@ -107,7 +120,7 @@ impl TestClock {
     pub(crate) fn freeze(&self, at: Option<UnixMillis>) {
         self.set_pace(Pace::Frozen);
         if let Some(at) = at {
-            self.hands.lock().wall = i128::from(at.0) * 1_000;
+            self.turn(|hands, _| hands.wall = i128::from(at.0) * 1_000);
         }
     }
 
@@ -138,32 +151,34 @@ impl TestClock {
     /// Goes on as it did when it stood so. The monotonic hand goes on from where it is.
     pub(crate) fn go_back_to(&self, standing: Standing) {
         self.set_pace(standing.pace);
-        self.hands.lock().wall = standing.wall;
+        self.turn(|hands, _| hands.wall = standing.wall);
         self.moved.notify_one();
     }
 
     /// Turns the wall clock alone, as an operator or NTP would: backwards if `micros` is negative.
     pub(crate) fn turn_wall(&self, micros: i128) {
-        self.hands.lock().wall += micros;
+        self.turn(|hands, _| hands.wall += micros);
         self.moved.notify_one();
     }
 
     /// Jumps ahead until the monotonic clock shows `to`; does nothing if it is past that. Nobody is told:
     /// whoever jumps does what is due then.
     pub(crate) fn advance_to(&self, to: Instant) {
-        let real = self.base.now();
-        let mut hands = self.hands.lock();
-        let now = hands.at(real);
-        let micros = to.0.saturating_sub(now.mono.0);
-        hands.mono.0 += micros;
-        hands.wall += i128::from(micros);
+        self.turn(|hands, real| {
+            let micros = to.0.saturating_sub(hands.at(real).mono.0);
+            hands.mono.0 += micros;
+            hands.wall += i128::from(micros);
+        });
     }
 }
 
 impl Clock for TestClock {
     fn now(&self) -> Now {
         let real = self.base.now();
-        self.hands.lock().at(real)
+        match self.is_base.load(Ordering::Acquire) {
+            true => real,
+            false => self.hands.lock().at(real),
+        }
     }
 
     fn moved(&self) -> Option<Arc<Notify>> {

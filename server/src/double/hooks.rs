@@ -53,11 +53,11 @@ pub(crate) trait Hooks {
     /// What happens before a request that has just come; it may be later then.
     fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
 
-    /// A batch begins, which came as these bytes.
-    fn begin_batch(state: &mut State, input: &[u8]);
+    /// A batch of a client begins, which came as these bytes, with this output before.
+    fn begin_batch(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]);
 
-    /// So many bytes of it are done with. It may be left without that if its client is ended.
-    fn end_batch(state: &mut State, done: usize);
+    /// So many bytes of it are done with, and this is the output. It may be left without that if its client is ended.
+    fn end_batch(state: &mut State, done: usize, out: &[u8]);
 }
 
 /// Nothing goes around a command.
@@ -84,14 +84,13 @@ impl Hooks for NoHooks {
     }
 
     #[inline]
-    fn begin_batch(_: &mut State, _: &[u8]) {}
+    fn begin_batch(_: &mut State, _: ClientId, _: Now, _: &[u8], _: &[u8]) {}
 
     #[inline]
-    fn end_batch(_: &mut State, _: usize) {}
+    fn end_batch(_: &mut State, _: usize, _: &[u8]) {}
 }
 
 impl Hooks for DoubleHooks {
-    /// Within the loop, as a call of its own would cost a tenth of what noting does.
     #[inline(always)]
     fn execute(
         state: &mut State,
@@ -100,24 +99,22 @@ impl Hooks for DoubleHooks {
         now: Now,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        note_client(state, id);
-        let is_well = state.cluster.is_none() || state.refused_by_death(id).is_none();
-        if !is_well || !double(state).lets_pass() {
-            return execute_amid_faults(state, id, sent, now, out);
-        }
         let start = out.len();
-        let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
-        let is_in_batch = sent.frame.first() == Some(&b'*');
-        if let (Some(spec), Step::Done, Some(double)) =
-            (outcome.ran, outcome.step, &mut state.double)
-            && is_in_batch
-        {
-            let place = sent.at..sent.at + sent.frame.len();
-            let reply = &out[start..];
-            if double.fresh.add_alike(now.wall.0, spec, place, reply) {
-                return outcome;
-            }
+        let fresh = &mut double(state).fresh;
+        if !fresh.goes_on(now.wall.0, start) || may_be_test(sent) {
+            fresh.end_row(out);
+            return execute_alone(state, id, sent, now, out);
         }
+        let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
+        let Double { fresh, readers, .. } = double(state);
+        let end = sent.at + sent.frame.len();
+        if let (Some(spec), Step::Done) = (outcome.ran, outcome.step)
+            && fresh.add_to_row(spec, end, out.len())
+        {
+            readers.note(id, spec, sent);
+            return outcome;
+        }
+        fresh.end_row(&out[..start]);
         log_passed(state, id, sent, now, outcome, &out[start..]);
         outcome
     }
@@ -127,12 +124,20 @@ impl Hooks for DoubleHooks {
         state.tick(id, request)
     }
 
-    fn begin_batch(state: &mut State, input: &[u8]) {
-        double(state).fresh.begin_batch(input);
+    fn begin_batch(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]) {
+        note_client(state, id);
+        let is_simple = is_simple(state);
+        let State {
+            clients, double, ..
+        } = state;
+        if let Some(double) = double {
+            let at = (now.wall.0, clients.get(id));
+            double.fresh.begin_batch(at, input, out.len(), is_simple);
+        }
     }
 
-    fn end_batch(state: &mut State, done: usize) {
-        double(state).fresh.end_batch(done);
+    fn end_batch(state: &mut State, done: usize, out: &[u8]) {
+        double(state).fresh.end_batch(done, out);
     }
 }
 
@@ -144,6 +149,61 @@ impl<'a> Sent<'a> {
             _ => Said::Words(self.request),
         }
     }
+}
+
+/// Whether what a client sent may be for the test double itself, which may then ask for calls. Inline commands may be, too: their
+/// bytes are not read like others.
+#[inline]
+fn may_be_test(sent: Sent<'_>) -> bool {
+    // Commands of up to 999 words with a name of up to 99 bytes.
+    let name = match sent.frame {
+        [b'*', _, b'\r', _, b'$', name @ ..]
+        | [b'*', _, _, b'\r', _, b'$', name @ ..]
+        | [b'*', _, _, _, b'\r', _, b'$', name @ ..] => name,
+        _ => return true,
+    };
+    match name {
+        [_, b'\r', _, first, ..] | [_, _, b'\r', _, first, ..] => first.eq_ignore_ascii_case(&b't'),
+        _ => true,
+    }
+}
+
+/// Whether nothing can strike commands for now, and nobody waits who would be answered between them.
+fn is_simple(state: &State) -> bool {
+    let lets_pass = state
+        .double
+        .as_ref()
+        .is_some_and(|double| double.lets_pass());
+    lets_pass && state.cluster.is_none() && state.parked.is_empty()
+}
+
+/// Executes a command that is no part of a row. Those that follow may be.
+fn execute_alone(
+    state: &mut State,
+    id: ClientId,
+    sent: Sent<'_>,
+    now: Now,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    note_client(state, id);
+    let is_well = state.cluster.is_none() || state.refused_by_death(id).is_none();
+    if !is_well || !double(state).lets_pass() {
+        return execute_amid_faults(state, id, sent, now, out);
+    }
+    let start = out.len();
+    let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
+    log_passed(state, id, sent, now, outcome, &out[start..]);
+    if outcome.step == Step::Done && is_simple(state) {
+        let State {
+            clients, double, ..
+        } = state;
+        if let Some(double) = double {
+            let at = (now.wall.0, clients.get(id));
+            let sent_end = sent.at + sent.frame.len();
+            double.fresh.open_row(at, sent_end, out.len());
+        }
+    }
+    outcome
 }
 
 /// Notes a command that no fault could strike.
@@ -165,7 +225,7 @@ fn log_passed(
             return;
         }
         if readers::is_noted(spec) {
-            double(state).readers.note(id, spec, sent.request);
+            double(state).readers.note(id, spec, sent);
         }
     }
     if outcome.step == Step::Done && !sent.request.is_empty() {
@@ -197,7 +257,7 @@ fn execute_amid_faults(
         return WAITS;
     }
     if let (Some(spec), Some(double)) = (spec, &mut state.double) {
-        double.readers.note(id, spec, request);
+        double.readers.note(id, spec, sent);
     }
     let start = out.len();
     let passes = double(state).held.passes(id);

@@ -2,17 +2,24 @@
 
 use std::collections::HashMap;
 
-use tailrace_protocol::Request;
-
+use super::hooks::Sent;
 use super::subject::Subject;
 use crate::client::ClientId;
-use crate::spec::Group;
+use crate::spec::Flags;
 use crate::spec::Spec;
 
 /// As which consumer each client read last, by stream and group.
 #[derive(Default)]
 pub(crate) struct ReadersByClient {
-    clients: HashMap<ClientId, Vec<Reading>>,
+    clients: HashMap<ClientId, Readings, foldhash::fast::FixedState>,
+}
+
+/// As which consumers a client read.
+#[derive(Default)]
+struct Readings {
+    all: Vec<Reading>,
+    /// How it said that the last time, on the wire: most clients say the same again and again.
+    last: Vec<u8>,
 }
 
 /// A client read, or claimed, as this consumer.
@@ -24,15 +31,25 @@ struct Reading {
 
 impl ReadersByClient {
     /// A client sends a command, which may be one that reads or claims.
-    pub(crate) fn note(&mut self, client: ClientId, spec: &'static Spec, request: Request<'_>) {
-        if !is_noted(spec) {
+    #[inline]
+    pub(crate) fn note(&mut self, client: ClientId, spec: &'static Spec, sent: Sent<'_>) {
+        if is_noted(spec) {
+            self.note_reading(client, spec, sent);
+        }
+    }
+
+    fn note_reading(&mut self, client: ClientId, spec: &'static Spec, sent: Sent<'_>) {
+        let readings = self.clients.entry(client).or_default();
+        if !sent.frame.is_empty() && readings.last == sent.frame {
             return;
         }
-        let subject = Subject::of(spec, request);
+        readings.last.clear();
+        readings.last.extend_from_slice(sent.frame);
+        let readings = &mut readings.all;
+        let subject = Subject::of(spec, sent.request);
         let (Some(group), Some(consumer)) = (subject.group, subject.consumer) else {
             return;
         };
-        let readings = self.clients.entry(client).or_default();
         for stream in subject.keys {
             readings.retain(|one| one.stream != stream || one.group != group);
             if readings.len() == READINGS_MAX {
@@ -49,7 +66,7 @@ impl ReadersByClient {
     /// The clients that read a group of a stream, and as which consumers.
     pub(crate) fn of(&self, stream: &[u8], group: &[u8]) -> Vec<(ClientId, &[u8])> {
         let readings = self.clients.iter().flat_map(|(client, readings)| {
-            let of_client = readings.iter().map(|one| (*client, one));
+            let of_client = readings.all.iter().map(|one| (*client, one));
             of_client.filter(|(_, one)| one.stream == stream && one.group == group)
         });
         let mut found: Vec<_> = readings
@@ -68,11 +85,8 @@ impl ReadersByClient {
 /// Whether a command gives a consumer something.
 #[inline]
 pub(crate) fn is_noted(spec: &'static Spec) -> bool {
-    matches!(spec.group, Group::Stream) && READING.contains(&spec.name)
+    spec.flags.has(Flags::SERVES_CONSUMER)
 }
-
-/// The commands that give a consumer something.
-const READING: &[&str] = &["xreadgroup", "xclaim", "xautoclaim"];
 
 /// Of how many groups it is kept as whom a client reads.
 const READINGS_MAX: usize = 64;

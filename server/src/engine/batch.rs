@@ -177,7 +177,8 @@ impl Engine {
         let mut count = 0;
         let mut since_clock = 0;
         state.timing.begin();
-        H::begin_batch(state, &input[..batch.input_bytes(batch.len())]);
+        let sent = &input[..batch.input_bytes(batch.len())];
+        H::begin_batch(state, id, now, sent, out);
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
@@ -230,7 +231,7 @@ impl Engine {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
-        H::end_batch(state, batch.input_bytes(count));
+        H::end_batch(state, batch.input_bytes(count), out);
         state.stats.on_cycle(count);
         Some(count)
     }

@@ -13,6 +13,8 @@ use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::Request;
 
 use super::CallEntry;
+use super::row::Call;
+use super::row::Over;
 use crate::client::Client;
 use crate::client::ClientId;
 use crate::spec::Spec;
@@ -20,7 +22,8 @@ use crate::spec::Spec;
 /// Calls, in the order in which they were answered.
 #[derive(Default)]
 pub(super) struct Piece {
-    records: Vec<Record>,
+    rows: Vec<Record>,
+    calls: Vec<Call>,
     heads: Vec<Head>,
     /// With the place of the call that each struck, in order.
     faults: Vec<(usize, Vec<u8>)>,
@@ -30,16 +33,14 @@ pub(super) struct Piece {
     replies: Vec<u8>,
 }
 
-/// One call.
+/// Calls that follow each other, or one alone.
 struct Record {
-    /// Nothing for a command that there is not.
-    spec: Option<&'static Spec>,
-    /// Where in `requests` what was sent begins, and how long it is.
-    request_start: usize,
-    request_bytes: u32,
     head: u32,
-    /// Where in `replies` what was heard ends. It begins where the last one's ends.
-    reply_end: usize,
+    /// The place of the first of them.
+    first: usize,
+    /// Where in `requests` what was sent begins, and in `replies` what was heard.
+    request_start: usize,
+    reply_start: usize,
 }
 
 /// What calls in a row have in common.
@@ -63,7 +64,7 @@ impl Piece {
     /// One that is as large already as it will be.
     pub(super) fn with_room() -> Self {
         Self {
-            records: Vec::with_capacity(PIECE_BYTES / 4 / size_of::<Record>()),
+            calls: Vec::with_capacity(PIECE_BYTES / 4 / size_of::<Call>()),
             requests: Vec::with_capacity(PIECE_BYTES),
             replies: Vec::with_capacity(PIECE_BYTES / 2),
             ..Self::default()
@@ -72,14 +73,15 @@ impl Piece {
 
     /// How many calls there are.
     pub(super) fn len(&self) -> usize {
-        self.records.len()
+        self.calls.len()
     }
 
     /// The memory that the calls take, without what is kept for others.
     pub(super) fn used_bytes(&self) -> usize {
         self.requests.len()
             + self.replies.len()
-            + self.records.len() * size_of::<Record>()
+            + self.calls.len() * size_of::<Call>()
+            + self.rows.len() * size_of::<Record>()
             + self.heads.len() * size_of::<Head>()
     }
 
@@ -117,45 +119,54 @@ impl Piece {
                 (start, self.requests.len() - start)
             }
         };
-        self.replies.extend_from_slice(reply);
-        self.records.push(Record {
-            spec,
-            request_start,
-            request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        self.rows.push(Record {
             head,
-            reply_end: self.replies.len(),
+            first: self.calls.len(),
+            request_start,
+            reply_start: self.replies.len(),
+        });
+        self.replies.extend_from_slice(reply);
+        self.calls.push(Call {
+            spec,
+            sent: bytes,
+            heard: reply.len(),
         });
     }
 
-    /// Adds a call of which all but its words is as for the last one.
-    #[inline]
-    pub(super) fn add_alike(
+    /// Adds calls that have a head in common and came with the batch that stands from `batch_start` on. Replies stand in `out`, or
+    /// are not known if that has none.
+    pub(super) fn add_row(
         &mut self,
-        spec: &'static Spec,
-        request_start: usize,
-        bytes: usize,
-        reply: &[u8],
+        row: &mut Over<'_>,
+        (head, batch_start): (u32, usize),
+        out: &[u8],
     ) {
-        self.replies.extend_from_slice(reply);
-        self.records.push(Record {
-            spec: Some(spec),
-            request_start,
-            request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            head: self.last_head(),
-            reply_end: self.replies.len(),
+        let heard_end = row.calls.last().map_or(0, |call| call.heard);
+        let heard = row.heard_start..row.heard_start + heard_end;
+        let heard = out.get(heard).unwrap_or_default();
+        if heard.len() < heard_end {
+            row.calls.iter_mut().for_each(|call| call.heard = 0);
+        }
+        self.rows.push(Record {
+            head,
+            first: self.calls.len(),
+            request_start: batch_start + row.sent_start,
+            reply_start: self.replies.len(),
         });
+        self.replies.extend_from_slice(heard);
+        self.calls.append(row.calls);
     }
 
     /// Says which fault struck the call that was added last.
     pub(super) fn add_fault(&mut self, fault: Vec<u8>) {
-        if let Some(last) = self.records.len().checked_sub(1) {
+        if let Some(last) = self.calls.len().checked_sub(1) {
             self.faults.push((last, fault));
         }
     }
 
     /// Where what this call has in common with the last ones stands.
     #[inline]
-    fn head_of(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
+    pub(super) fn head_of(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
         if let (Some(head), Some(client)) = (self.heads.last(), client)
             && head.client == client.id
             && head.at_us == at_us
@@ -190,26 +201,28 @@ impl Piece {
     /// Takes the calls of another piece behind its own, which keeps its memory for others.
     pub(super) fn absorb(&mut self, other: &mut Self) {
         let (requests, replies) = (self.requests.len(), self.replies.len());
-        let (records, heads) = (self.records.len(), self.head_count());
+        let (calls, heads) = (self.calls.len(), self.head_count());
         self.requests.extend_from_slice(&other.requests);
         self.replies.extend_from_slice(&other.replies);
         self.heads.append(&mut other.heads);
         let faults = other.faults.drain(..);
-        let faults = faults.map(|(place, fault)| (records + place, fault));
+        let faults = faults.map(|(place, fault)| (calls + place, fault));
         self.faults.extend(faults);
-        let added = other.records.drain(..).map(|record| Record {
-            request_start: requests + record.request_start,
-            reply_end: replies + record.reply_end,
-            head: heads + record.head,
-            ..record
+        let added = other.rows.drain(..).map(|row| Record {
+            first: calls + row.first,
+            request_start: requests + row.request_start,
+            reply_start: replies + row.reply_start,
+            head: heads + row.head,
         });
-        self.records.extend(added);
+        self.rows.extend(added);
+        self.calls.append(&mut other.calls);
         other.clear();
     }
 
     /// Forgets the calls, and keeps the memory for others unless it is much.
     pub(super) fn clear(&mut self) {
-        self.records.clear();
+        self.rows.clear();
+        self.calls.clear();
         self.heads.clear();
         self.faults.clear();
         for bytes in [&mut self.requests, &mut self.replies] {
@@ -220,13 +233,21 @@ impl Piece {
 
     /// The call at `index`, whose number is this.
     pub(super) fn get(&self, index: usize, number: u64) -> CallEntry<'_> {
-        let record = &self.records[index];
-        let reply_start = match index.checked_sub(1) {
-            Some(before) => self.records[before].reply_end,
-            None => 0,
+        let at = self.rows.partition_point(|row| row.first <= index) - 1;
+        let row = &self.rows[at];
+        let starts = match index > row.first {
+            true => self.calls[index - 1],
+            false => Call {
+                spec: None,
+                sent: 0,
+                heard: 0,
+            },
         };
-        let request_end = record.request_start + record.request_bytes as usize;
-        let head = &self.heads[record.head as usize];
+        let call = self.calls[index];
+        let of = |start: usize, from: usize, to: usize| start + from..start + to;
+        let request = of(row.request_start, starts.sent, call.sent);
+        let reply = of(row.reply_start, starts.heard, call.heard);
+        let head = &self.heads[row.head as usize];
         let fault = self
             .faults
             .binary_search_by_key(&index, |(place, _)| *place);
@@ -236,9 +257,9 @@ impl Piece {
             client: head.client,
             client_name: &head.name,
             node: head.node,
-            spec: record.spec,
-            frame: &self.requests[record.request_start..request_end],
-            reply: &self.replies[reply_start..record.reply_end],
+            spec: call.spec,
+            frame: &self.requests[request],
+            reply: &self.replies[reply],
             fault: fault.ok().map(|fault| &*self.faults[fault].1),
         }
     }
