@@ -243,9 +243,9 @@ impl FreshCalls {
     #[inline]
     pub(crate) fn end_row(&mut self, out: &[u8]) {
         let (batch, row) = (self.batch.as_ref(), self.row.close());
-        if let (Some(batch), Some(row)) = (batch, row) {
+        if let (Some(batch), Some(mut row)) = (batch, row) {
             self.piece
-                .add_row(row, (batch.head, batch.place.start), out);
+                .add_row(&mut row, (batch.head, batch.place.start), out);
         }
     }
 

@@ -156,11 +156,11 @@ impl<'a> Sent<'a> {
 #[inline]
 fn may_be_test(sent: Sent<'_>) -> bool {
     // Commands of up to 999 words with a name of up to 99 bytes.
-    let name = match sent.frame {
-        [b'*', _, b'\r', _, b'$', name @ ..]
-        | [b'*', _, _, b'\r', _, b'$', name @ ..]
-        | [b'*', _, _, _, b'\r', _, b'$', name @ ..] => name,
-        _ => return true,
+    let ([b'*', _, b'\r', _, b'$', name @ ..]
+    | [b'*', _, _, b'\r', _, b'$', name @ ..]
+    | [b'*', _, _, _, b'\r', _, b'$', name @ ..]) = sent.frame
+    else {
+        return true;
     };
     match name {
         [_, b'\r', _, first, ..] | [_, _, b'\r', _, first, ..] => first.eq_ignore_ascii_case(&b't'),
