@@ -8,8 +8,10 @@ pub(super) fn parse_integer(text: &[u8]) -> Option<i64> {
 }
 
 /// Parses an amount of memory such as `100mb`; `k`, `m`, `g` are powers of 1000, `kb`, `mb`, `gb` of
-/// 1024. A unit alone is zero, as in the reference; an amount above 64 bits is refused.
+/// 1024. A unit alone is zero, as in the reference, and what follows a zero byte does not count; an amount above 64
+/// bits is refused.
 pub(super) fn parse_memory(text: &[u8]) -> Option<u64> {
+    let text = crate::args::text(text);
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, unit) = text.split_at(digits);
     let number: u64 = if number.is_empty() {
@@ -81,6 +83,8 @@ mod tests {
         assert_eq!(parse_memory(b"2gB"), Some(2 * 1_024 * 1_024 * 1_024));
         assert_eq!(parse_memory(b"18446744073709551615"), Some(u64::MAX));
         assert_eq!(parse_memory(b""), Some(0));
+        assert_eq!(parse_memory(b"2mb\0and more"), Some(2 * 1_024 * 1_024));
+        assert_eq!(parse_memory(b"\0\r\n"), Some(0));
         for text in [
             "-1",
             "1.5gb",
