@@ -21,6 +21,7 @@ use crate::call::Waiting;
 use crate::client::ClientId;
 use crate::command_log::CallBytes;
 use crate::dispatch;
+use crate::double::faults;
 use crate::double::hooks;
 use crate::error::ClientError;
 use crate::error::CommandError;
@@ -328,7 +329,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
         count(state, &parked, now, began, reply_bytes);
         state.clients.at(id).pushed_bytes = 0;
         if state.double.is_some() {
-            hooks::on_late_reply(state, &parked, now, start, &mut out);
+            faults::on_late_reply(state, &parked, now, start, &mut out);
         }
         dispatch::finish(state, id, start, &mut out);
         forget(state, waiter);

@@ -15,6 +15,7 @@ pub(crate) mod commands;
 pub(crate) mod condition;
 pub(crate) mod driver;
 pub(crate) mod facts;
+pub(crate) mod faults;
 pub(crate) mod fixture;
 pub(crate) mod held;
 pub(crate) mod hooks;
