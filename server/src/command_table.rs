@@ -140,15 +140,12 @@ impl ShortName {
         let (first, last) = match name.len() {
             8..=16 => (eight(name.first_chunk()?), eight(name.last_chunk()?)),
             4..8 => (four(name.first_chunk()?), four(name.last_chunk()?)),
-            1..4 => (u64::from(name[0]), u64::from(name[name.len() - 1])),
+            1..4 => {
+                let (first, middle) = (name[0], name[name.len() / 2]);
+                let first = u16::from_le_bytes([first, middle]);
+                (first.into(), name[name.len() - 1].into())
+            }
             _ => return None,
-        };
-        // Three bytes have one in the middle.
-        let middle = u64::from(name[name.len() / 2]) << 32;
-        let first = if name.len() < 4 {
-            first | middle
-        } else {
-            first
         };
         Some(Self(first, last, name.len()))
     }
