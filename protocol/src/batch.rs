@@ -1,5 +1,6 @@
 //! What one look at an input buffer found: whole requests, and where their arguments lie.
 
+use crate::decode::Headers;
 use crate::request::Request;
 use crate::request::Span;
 
@@ -15,6 +16,8 @@ pub struct Batch {
     /// The arguments of inline commands: their quotes and escapes are taken out, so that they cannot
     /// lie in the input.
     pub(crate) inline_bytes: Vec<u8>,
+    /// What the arguments of earlier requests began with. It stays when these are forgotten.
+    pub(crate) headers: Headers,
 }
 
 impl Batch {

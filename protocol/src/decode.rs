@@ -1,6 +1,7 @@
 //! Finds whole requests in an input buffer.
 
 mod array;
+mod headers;
 
 use crate::batch::Batch;
 use crate::error::ProtocolError;
@@ -9,6 +10,7 @@ use crate::limits::Limits;
 use crate::request::Span;
 
 use self::array::Half;
+pub(crate) use self::headers::Headers;
 
 /// Finds requests in the bytes of one connection, and remembers how far half a command was read so
 /// that nothing is scanned twice.
@@ -111,7 +113,7 @@ impl Decoder {
         }
         let spans_start = batch.spans.len();
         let mut progress = Half::starting_at(start);
-        if progress.read(input, &self.limits, &mut batch.spans)? {
+        if progress.read(input, &self.limits, &mut batch.headers, &mut batch.spans)? {
             batch.push(progress.at, false);
             return Ok(Some(progress.at));
         }
@@ -129,7 +131,8 @@ impl Decoder {
         input: &[u8],
         batch: &mut Batch,
     ) -> Result<Option<usize>, ProtocolError> {
-        if !self.half.read(input, &self.limits, &mut self.half_spans)? {
+        let (headers, spans) = (&mut batch.headers, &mut self.half_spans);
+        if !self.half.read(input, &self.limits, headers, spans)? {
             return Ok(None);
         }
         let end = self.half.at;

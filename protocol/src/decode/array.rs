@@ -1,5 +1,7 @@
 //! Reads one array of strings, in as many pieces as it comes in.
 
+use super::headers::Headers;
+use super::headers::Text;
 use crate::error::ProtocolError;
 use crate::limits::Limits;
 use crate::number;
@@ -36,6 +38,7 @@ impl Half {
         &mut self,
         input: &[u8],
         limits: &Limits,
+        headers: &mut Headers,
         spans: &mut Vec<Span>,
     ) -> Result<bool, ProtocolError> {
         self.bytes_missing = 0;
@@ -46,7 +49,7 @@ impl Half {
             }
         }
         if self.bulk_len.is_none() && self.scanned == 0 && limits.bulk_bytes_max >= SHORT_MAX {
-            self.read_short(input, spans);
+            self.read_short(input, headers, spans);
         }
         while self.args_missing > 0 {
             let len = match self.bulk_len.take() {
@@ -75,14 +78,16 @@ impl Half {
     /// Reads arguments for as long as they are short and whole, as nearly all are: no limit is below their
     /// lengths, and nothing has to be kept until they are through.
     #[inline]
-    fn read_short(&mut self, input: &[u8], spans: &mut Vec<Span>) {
+    fn read_short(&mut self, input: &[u8], headers: &mut Headers, spans: &mut Vec<Span>) {
         let (mut at, mut missing) = (self.at, self.args_missing);
-        while missing > 0
-            && let Some((len, header_bytes)) = short_number(&input[at..])
-            && input[at] == b'$'
-        {
-            let start = at + header_bytes;
-            let end = start + len;
+        let mut place = Headers::first(missing);
+        while missing > 0 {
+            let rest = &input[at..];
+            let known = headers.read(place, rest);
+            let Some(text) = known.or_else(|| read_short_header(headers, place, rest)) else {
+                break;
+            };
+            let (start, end) = (at + text.start as usize, at + text.end as usize);
             let line_end = input.get(end..).and_then(|tail| tail.first_chunk());
             if line_end != Some(b"\r\n") {
                 break;
@@ -90,6 +95,7 @@ impl Half {
             spans.push(Span::new(start, end));
             at = end + 2;
             missing -= 1;
+            place += 1;
         }
         (self.at, self.args_missing) = (at, missing);
     }
@@ -221,6 +227,17 @@ impl Half {
         self.at += line_bytes;
         self.scanned = 0;
     }
+}
+
+/// Reads the header of a short argument that is not the one that was expected there.
+#[inline(never)]
+fn read_short_header(headers: &mut Headers, place: usize, rest: &[u8]) -> Option<Text> {
+    let (len, header_bytes) = short_number(rest)?;
+    if rest[0] != b'$' {
+        return None;
+    }
+    let (len, header_bytes) = (u16::try_from(len).ok()?, u8::try_from(header_bytes).ok()?);
+    Some(headers.learn(place, rest, header_bytes, len))
 }
 
 /// Reads a header of one to three digits, as nearly all are, behind its first byte. Returns the
