@@ -1,17 +1,21 @@
 //! Writes replies, element by element, in the dialect that the client speaks.
 
 mod late;
+mod line;
+mod marks;
 mod pieces;
 
+pub use self::marks::Mark;
 pub use self::pieces::IdPairs;
 pub use self::pieces::Pieces;
 pub use self::pieces::Room;
 pub use self::pieces::Stamp;
 
 use self::late::LateParts;
+use self::line::HEADER_BYTES_MAX;
+use self::line::HEADERS;
+use self::line::Line;
 use crate::number;
-use crate::number::DIGITS_MAX;
-use crate::number::digit;
 use crate::request::Request;
 
 /// Which dialect a connection speaks; RESP2 until the client says `HELLO 3`.
@@ -321,86 +325,6 @@ impl<'a> ReplyWriter<'a> {
         self.out.extend_from_slice(bytes);
     }
 
-    /// Takes back everything written since `mark`.
-    pub fn rewind(&mut self, mark: Mark) {
-        debug_assert!(mark.0 <= self.out.len(), "a mark is not rewound past");
-        self.out.truncate(mark.0);
-        if let Some(late) = &mut self.late {
-            late.rewind(mark);
-        }
-    }
-
-    /// Notes from here on which parts the reference puts in once it knows them. Those it sends even to a client
-    /// that it is about to close, to which it sends nothing else any more.
-    pub fn keep_late(&mut self) {
-        self.late = Some(LateParts::default());
-    }
-
-    /// Takes back everything written since `mark`, but what was noted since [`Self::keep_late`].
-    pub fn rewind_to_late(&mut self, mark: Mark) {
-        if let Some(late) = self.late.take() {
-            let kept = late.of(self.out);
-            self.rewind(mark);
-            self.raw(&kept);
-        }
-    }
-
-    /// Puts the header of an array of `count` elements in at `mark`: those written since. Moves what
-    /// they take.
-    pub fn insert_array(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.late_array(count));
-    }
-
-    /// As [`Self::insert_array`], for [`Self::pairs`].
-    pub fn insert_pairs(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.late_pairs(count));
-    }
-
-    /// As [`Self::insert_array`], for [`Self::map`].
-    pub fn insert_map(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.late_map(count));
-    }
-
-    /// As [`Self::insert_array`], for [`Self::set`].
-    pub fn insert_set(&mut self, mark: Mark, count: usize) {
-        self.insert(mark, |writer| writer.late_set(count));
-    }
-
-    /// Puts replies in at `mark`. Moves what was written since.
-    pub fn insert_raw(&mut self, mark: Mark, replies: &[u8]) {
-        self.insert(mark, |writer| writer.raw(replies));
-    }
-
-    fn insert(&mut self, mark: Mark, header: impl FnOnce(&mut Self)) {
-        let elements_end = self.out.len();
-        header(self);
-        let header_bytes = self.out.len() - elements_end;
-        self.out[mark.0..].rotate_right(header_bytes);
-        if let Some(late) = &mut self.late {
-            late.on_rotated(mark, elements_end, header_bytes);
-        }
-    }
-
-    #[inline]
-    fn note_late(&mut self, start: Mark) {
-        let end = self.mark();
-        if let Some(late) = &mut self.late {
-            late.push(start, end);
-        }
-    }
-
-    /// The place where the next element goes.
-    #[inline]
-    pub fn mark(&self) -> Mark {
-        Mark(self.out.len())
-    }
-
-    /// How many bytes were written since `mark`.
-    #[inline]
-    pub fn bytes_since(&self, mark: Mark) -> usize {
-        self.out.len().saturating_sub(mark.0)
-    }
-
     #[inline]
     fn header(&mut self, kind: u8, count: usize) {
         self.number(kind, count as u64);
@@ -447,100 +371,8 @@ impl Request<'_> {
     }
 }
 
-/// A position in a reply; see [`ReplyWriter::mark`]. The default is the start of the buffer.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Mark(usize);
-
-/// A short line that is written from its end to its start, as digits come.
-struct Line {
-    bytes: [u8; LINE_BYTES_MAX],
-    /// Invariant: the line is what lies from here on.
-    start: usize,
-}
-
-impl Line {
-    #[inline]
-    fn new() -> Self {
-        let mut bytes = [0; LINE_BYTES_MAX];
-        bytes[LINE_BYTES_MAX - 2..].copy_from_slice(b"\r\n");
-        Self {
-            bytes,
-            start: LINE_BYTES_MAX - 2,
-        }
-    }
-
-    #[inline]
-    fn byte(&mut self, byte: u8) {
-        self.start -= 1;
-        self.bytes[self.start] = byte;
-    }
-
-    #[inline]
-    fn digits(&mut self, value: u64) {
-        self.start = number::write_back(&mut self.bytes[..self.start], value);
-    }
-
-    /// Puts `$n` before what was written so far, its line end not counted.
-    #[inline]
-    fn bulk_header(&mut self) {
-        let len = self.bytes.len() - self.start - 2;
-        self.byte(b'\n');
-        self.byte(b'\r');
-        self.digits(len as u64);
-        self.byte(b'$');
-    }
-
-    #[inline]
-    fn append_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bytes[self.start..]);
-    }
-}
-
-/// A header: that of a string, unless its first byte is changed.
-#[derive(Clone, Copy)]
-struct Header {
-    bytes: [u8; 8],
-    len: u8,
-}
-
-impl Header {
-    /// The header of a number below 1000.
-    const fn ready(n: usize) -> Self {
-        let (a, b, c) = (digit(n / 100), digit(n / 10 % 10), digit(n % 10));
-        match n {
-            0..10 => Self {
-                bytes: [b'$', c, b'\r', b'\n', 0, 0, 0, 0],
-                len: 4,
-            },
-            10..100 => Self {
-                bytes: [b'$', b, c, b'\r', b'\n', 0, 0, 0],
-                len: 5,
-            },
-            _ => Self {
-                bytes: [b'$', a, b, c, b'\r', b'\n', 0, 0],
-                len: 6,
-            },
-        }
-    }
-}
-
-/// The headers of small numbers, as nearly all are: `$0\r\n`, `$1\r\n` ... `$999\r\n`.
-static HEADERS: [Header; 1_000] = {
-    let mut headers = [Header::ready(0); 1_000];
-    let mut n = 0;
-    while n < headers.len() {
-        headers[n] = Header::ready(n);
-        n += 1;
-    }
-    headers
-};
-
 /// What the text of a verbatim string starts with: plain text.
 const VERBATIM_FORMAT: &[u8] = b"txt:";
-/// The longest header: its kind, the digits, the line end.
-const HEADER_BYTES_MAX: usize = DIGITS_MAX + 3;
-/// The longest line: a header and an ID of two numbers.
-const LINE_BYTES_MAX: usize = 2 * DIGITS_MAX + 1 + 2 + 5;
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,9 @@
 //! overwritten by the piece behind it. Each is a few instructions only where it is written, so that a call would double
 //! what it costs: hence all the `inline(always)`.
 
-use super::HEADERS;
 use super::Version;
+use super::line::HEADER_BYTES_MAX;
+use super::line::HEADERS;
 use crate::number;
 use crate::number::DIGITS_MAX;
 
@@ -95,7 +96,7 @@ pub struct Room<'a> {
 
 impl Room<'_> {
     /// The most bytes that a string takes beside its own, with its line end. A number takes no more.
-    pub const BULK_BYTES_MAX: usize = super::HEADER_BYTES_MAX + 2 + DIGITS_MAX + 1;
+    pub const BULK_BYTES_MAX: usize = HEADER_BYTES_MAX + 2 + DIGITS_MAX + 1;
 
     /// The place where the next piece goes.
     #[inline]
