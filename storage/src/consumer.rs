@@ -1,8 +1,10 @@
 //! The consumers of a group, found by name, listed in the order of their names, and named by a
 //! small number that pending entries carry.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::pending::ConsumerIndex;
 use crate::time::{Millis, UnixMillis};
@@ -12,7 +14,7 @@ use crate::time::{Millis, UnixMillis};
 /// [`Pending`]: crate::Pending
 #[derive(Clone, Debug)]
 pub struct Consumer {
-    name: Arc<[u8]>,
+    name: Box<[u8]>,
     /// When it last asked for something.
     pub(crate) seen_at: UnixMillis,
     /// When it was last given something.
@@ -49,11 +51,12 @@ impl Consumer {
 
 /// All consumers of a group.
 ///
-/// Invariant: `by_name` maps the name of every consumer in `slab` to its place there, and nothing
+/// Invariant: `by_name` has the place of every consumer in `slab` under the hash of its name, and nothing
 /// else; `free` holds the other places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Consumers {
-    by_name: BTreeMap<Arc<[u8]>, ConsumerIndex>,
+    by_name: HashTable<ConsumerIndex>,
+    hasher: RandomState,
     slab: Vec<Option<Consumer>>,
     free: Vec<ConsumerIndex>,
     name_bytes: usize,
@@ -65,9 +68,8 @@ impl Consumers {
         if let Some(index) = self.find(name) {
             return (index, false);
         }
-        let name: Arc<[u8]> = Arc::from(name);
         let consumer = Some(Consumer {
-            name: Arc::clone(&name),
+            name: name.into(),
             seen_at: now,
             active_at: None,
         });
@@ -83,7 +85,16 @@ impl Consumers {
             }
         };
         self.name_bytes += name.len();
-        self.by_name.insert(name, index);
+        let hash = self.hasher.hash_one(name);
+        let Self {
+            by_name,
+            slab,
+            hasher,
+            ..
+        } = self;
+        by_name.insert_unique(hash, index, |index| {
+            hasher.hash_one(&*at(slab, *index).name)
+        });
         (index, true)
     }
 
@@ -92,7 +103,10 @@ impl Consumers {
         let Some(consumer) = self.slab[index.as_usize()].take() else {
             return;
         };
-        self.by_name.remove(&consumer.name);
+        let hash = self.hasher.hash_one(&*consumer.name);
+        if let Ok(entry) = self.by_name.find_entry(hash, |other| *other == index) {
+            entry.remove();
+        }
         self.name_bytes -= consumer.name.len();
         self.free.push(index);
     }
@@ -102,16 +116,22 @@ impl Consumers {
     }
 
     pub(crate) fn get(&self, index: ConsumerIndex) -> &Consumer {
-        self.slab[index.as_usize()].as_ref().expect(INDEX_HOLDS)
+        at(&self.slab, index)
     }
 
+    #[inline]
     pub(crate) fn find(&self, name: &[u8]) -> Option<ConsumerIndex> {
-        self.by_name.get(name).copied()
+        let is_named = |index: &ConsumerIndex| *self.get(*index).name == *name;
+        let found = self.by_name.find(self.hasher.hash_one(name), is_named);
+        found.copied()
     }
 
-    /// All consumers in byte order of their names.
+    /// All consumers in byte order of their names, which are put in order for that.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (ConsumerIndex, &Consumer)> {
-        self.by_name.values().map(|&index| (index, self.get(index)))
+        let all = self.by_name.iter().map(|&index| (index, self.get(index)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_unstable_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+        all.into_iter()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -121,15 +141,15 @@ impl Consumers {
     /// Memory held, without the value itself.
     pub(crate) fn bytes(&self) -> usize {
         self.name_bytes
-            + self.by_name.len() * NAME_OVERHEAD_BYTES
+            + self.by_name.allocation_size()
             + self.slab.capacity() * size_of::<Option<Consumer>>()
             + self.free.capacity() * size_of::<ConsumerIndex>()
     }
 
     /// Panics if the structure contradicts itself.
     pub(crate) fn check(&self) {
-        for (name, &index) in &self.by_name {
-            assert_eq!(*name, self.get(index).name);
+        for &index in &self.by_name {
+            assert_eq!(self.find(&self.get(index).name), Some(index));
         }
         let living = self.slab.iter().flatten();
         assert_eq!(living.clone().count(), self.by_name.len());
@@ -141,5 +161,7 @@ impl Consumers {
 /// Indexes come from here and from pending entries, and a consumer that is removed loses those.
 const INDEX_HOLDS: &str = "an index is held only while its consumer exists";
 
-/// About what a name takes beside its bytes: two reference counts and its place in the B-tree.
-const NAME_OVERHEAD_BYTES: usize = 48;
+/// The consumer at a place of the slab.
+fn at(slab: &[Option<Consumer>], index: ConsumerIndex) -> &Consumer {
+    slab[index.as_usize()].as_ref().expect(INDEX_HOLDS)
+}

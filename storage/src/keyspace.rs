@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -87,6 +89,8 @@ pub(crate) struct Keyspace {
     /// Invariant: exactly the taken places, under the hashes of their keys.
     index: HashTable<IndexEntry>,
     hasher: RandomState,
+    /// The place that was found last: the next one is often asked for the same key. An atomic, so that many may look.
+    found_last: AtomicU32,
     /// Invariant: exactly the deadlines of the records.
     deadlines: Deadlines,
     /// Invariant: the sum over the records.
@@ -230,16 +234,22 @@ impl Keyspace {
 
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Option<RecordIndex> {
+        let last = RecordIndex(self.found_last.load(Ordering::Relaxed));
+        if self.is_at(last, key) {
+            return Some(last);
+        }
         let hash = self.hash(key);
-        let is_key = |entry: &IndexEntry| {
-            entry.hash == hash
-                && self
-                    .slab
-                    .get(entry.at.position())
-                    .and_then(Option::as_ref)
-                    .is_some_and(|record| *record.key == *key)
-        };
-        self.index.find(spread(hash), is_key).map(|entry| entry.at)
+        let is_key = |entry: &IndexEntry| entry.hash == hash && self.is_at(entry.at, key);
+        let found = self.index.find(spread(hash), is_key)?;
+        self.found_last.store(found.at.0, Ordering::Relaxed);
+        Some(found.at)
+    }
+
+    /// Whether a place of the slab is that of a key.
+    #[inline]
+    fn is_at(&self, at: RecordIndex, key: &[u8]) -> bool {
+        let place = self.slab.get(at.position()).and_then(Option::as_ref);
+        place.is_some_and(|record| *record.key == *key)
     }
 
     #[inline]
@@ -415,6 +425,7 @@ impl Clone for Keyspace {
             free: self.free.clone(),
             index: self.index.clone(),
             hasher: self.hasher.clone(),
+            found_last: AtomicU32::default(),
             deadlines: self.deadlines.clone(),
             slots: self.slots.clone(),
         }

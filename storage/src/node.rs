@@ -12,16 +12,18 @@
 //! An entry reads without its neighbours, and does not depend on where it lies. The offsets find the i-th one. Once no
 //! more entries are to come, long values are packed; see `pack.rs`.
 
+mod append;
+mod deletion;
 mod listpack;
 mod packing;
 
-use self::packing::Packing;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+use self::deletion::Losses;
+use self::packing::Packing;
 use crate::entry::Entry;
 use crate::entry::EntryHead;
-use crate::fields;
 use crate::fields::Templates;
 use crate::id::StreamId;
 use crate::listpack_size;
@@ -84,15 +86,6 @@ pub(crate) struct Node {
     pub(crate) losses: Losses,
 }
 
-/// What IDs a node cannot account for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Losses {
-    /// A node that lay right before this one is gone.
-    pub(crate) before: bool,
-    /// Entries of this node's own range left without a mark in the data.
-    pub(crate) unmarked: bool,
-}
-
 impl Node {
     /// Makes a node that has no entry yet; the first one is to have the ID `base`.
     pub(crate) fn new(base: StreamId, buffers: Buffers) -> Self {
@@ -113,159 +106,6 @@ impl Node {
             has_pieces: false,
             losses: Losses::default(),
         }
-    }
-
-    /// Whether an entry whose names and values have `text_bytes` must go into another node.
-    #[inline]
-    pub(crate) fn is_full(&self, text_bytes: usize, limits: NodeLimits) -> bool {
-        let bytes_max = match limits.bytes_max {
-            0 => LISTPACK_BYTES_MAX,
-            max => max.min(LISTPACK_BYTES_MAX),
-        };
-        let (added, live) = (self.added as usize, self.live as usize);
-        let counts = listpack_size::count(live) + listpack_size::count(added - live);
-        self.listpack_bytes as usize + counts + text_bytes >= bytes_max
-            || (limits.entries_max != 0 && added >= limits.entries_max)
-    }
-
-    /// Adds an entry at the end.
-    #[inline]
-    pub(crate) fn append<'a>(
-        &mut self,
-        id: StreamId,
-        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-        text_bytes: usize,
-    ) {
-        let parts = fields.len();
-        self.data.reserve(
-            text_bytes + parts * fields::OVERHEAD_MAX + EntryHead::BYTES_MAX + COUNT_BYTES_MAX,
-        );
-        if self.added == 0 {
-            self.put_shared_names(fields.clone().step_by(2));
-        }
-        self.append_entry(id, fields);
-    }
-
-    /// Adds an entry behind the names that are shared.
-    #[inline]
-    fn append_entry<'a>(
-        &mut self,
-        id: StreamId,
-        fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-    ) {
-        let same_names = fields.len() == 2 * self.name_count as usize
-            && fields::have_names(fields.clone(), &self.data);
-        let start = self.data.len();
-        self.offsets.push(start);
-        EntryHead::new(self.base, id, same_names).put(&mut self.data);
-        let fields_bytes = if same_names {
-            self.put_values(fields)
-        } else {
-            self.put_names_and_values(fields)
-        };
-        self.listpack_bytes += short(self.id_listpack_bytes(id) + fields_bytes);
-        self.last = id;
-        self.added += 1;
-        self.live += 1;
-    }
-
-    fn put_shared_names<'a>(&mut self, names: impl ExactSizeIterator<Item = &'a [u8]>) {
-        let count = names.len();
-        let mut listpack_bytes = listpack_size::count(count) + listpack_size::count(0);
-        for name in names {
-            listpack_bytes += fields::put(&mut self.data, name);
-        }
-        self.name_count = short(count);
-        self.listpack_bytes += short(listpack_bytes);
-    }
-
-    #[inline]
-    fn put_values<'a>(&mut self, mut fields: impl ExactSizeIterator<Item = &'a [u8]>) -> usize {
-        let mut listpack_bytes = listpack_size::count(ID_ELEMENTS + fields.len() / 2);
-        while let (Some(_), Some(value)) = (fields.next(), fields.next()) {
-            listpack_bytes += fields::put(&mut self.data, value);
-        }
-        listpack_bytes
-    }
-
-    fn put_names_and_values<'a>(
-        &mut self,
-        mut fields: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-    ) -> usize {
-        let count = fields.len() / 2;
-        let mut listpack_bytes =
-            listpack_size::count(count) + listpack_size::count(ID_ELEMENTS + 1 + 2 * count);
-        let names = self.names.get_or_insert_default();
-        if let Some((number, names_listpack_bytes)) = names.find_or_add(fields.clone()) {
-            self.data.push(number + 1);
-            listpack_bytes += names_listpack_bytes;
-            while let (Some(_), Some(value)) = (fields.next(), fields.next()) {
-                listpack_bytes += fields::put(&mut self.data, value);
-            }
-        } else {
-            self.data.push(0);
-            fields::put_count(&mut self.data, count);
-            for part in fields {
-                listpack_bytes += fields::put(&mut self.data, part);
-            }
-        }
-        listpack_bytes
-    }
-
-    /// The flags and the two differences to the node's first ID, which wrap around.
-    #[inline]
-    fn id_listpack_bytes(&self, id: StreamId) -> usize {
-        listpack_size::integer(0)
-            + listpack_size::integer(id.ms.wrapping_sub(self.base.ms).cast_signed())
-            + listpack_size::integer(id.seq.wrapping_sub(self.base.seq).cast_signed())
-    }
-
-    /// Marks an entry that was not deleted yet. The caller then looks whether anything is left, and calls
-    /// [`Node::tidy`] if so.
-    pub(crate) fn delete(&mut self, index: usize) {
-        let span = self.offsets.span(index, self.data.len());
-        self.dead_bytes += short(span.len());
-        EntryHead::mark_deleted(&mut self.data[span.start]);
-        self.live -= 1;
-        if index == self.first_live() && self.live > 0 {
-            let next = (index + 1..self.slots())
-                .find(|&index| !self.is_deleted(index))
-                .expect("a live entry is after the deleted ones");
-            self.first_live = short(next);
-        }
-    }
-
-    /// Drops deleted entries from the data if they are more than half of it. What the node counts stays.
-    pub(crate) fn tidy(&mut self) {
-        let names_end = self.offsets.start(0);
-        let entry_bytes = self.data.len() - names_end;
-        let dead_bytes = self.dead_bytes as usize;
-        if dead_bytes < DEAD_BYTES_MIN || dead_bytes * 2 <= entry_bytes {
-            return;
-        }
-        self.drop_marked();
-    }
-
-    /// Forgets deleted entries behind the last one that is not, so that their IDs may come again.
-    pub(crate) fn forget_end(&mut self) {
-        self.drop_marked();
-        self.last = self.id(self.slots() - 1);
-    }
-
-    fn drop_marked(&mut self) {
-        let names_end = self.offsets.start(0);
-        let mut data = Vec::with_capacity(self.data.len() - self.dead_bytes as usize);
-        let mut offsets = Offsets::with_capacity(self.live());
-        data.extend_from_slice(&self.data[..names_end]);
-        for index in (self.first_live()..self.slots()).filter(|&index| !self.is_deleted(index)) {
-            offsets.push(data.len());
-            data.extend_from_slice(&self.data[self.offsets.span(index, self.data.len())]);
-        }
-        self.data = data;
-        self.offsets = offsets;
-        self.first_live = 0;
-        self.dead_bytes = 0;
-        self.losses.unmarked = true;
     }
 
     /// Whether it was tried to pack this node, so that no more is to be won.
@@ -450,20 +290,6 @@ impl Node {
         (head, entry)
     }
 
-    /// Whether an entry with an ID from `from` to `to` may have left. Never false when one did.
-    pub(crate) fn may_have_lost(&self, from: StreamId, to: StreamId) -> bool {
-        if to < self.base || from > self.last {
-            return false;
-        }
-        self.losses.unmarked || (self.dead_bytes > 0 && self.has_mark_between(from, to))
-    }
-
-    fn has_mark_between(&self, from: StreamId, to: StreamId) -> bool {
-        (self.seek(from)..self.slots())
-            .take_while(|&index| self.id(index) <= to)
-            .any(|index| self.is_deleted(index))
-    }
-
     /// Returns the bytes of memory held.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
@@ -520,12 +346,5 @@ fn short(number: usize) -> u32 {
     u32::try_from(number).expect("a node has less than a gigabyte")
 }
 
-/// The reference never makes a node bigger, whatever is configured.
-const LISTPACK_BYTES_MAX: usize = 1 << 30;
-/// Elements of an entry beside its fields: flags, ms, seq. The reference counts them at the entry's end.
-const ID_ELEMENTS: usize = 3;
-const COUNT_BYTES_MAX: usize = 10;
-/// Fewer deleted bytes than this are not worth a rewrite of the node.
-const DEAD_BYTES_MIN: usize = 64;
 /// A buffer up to this size passes from a closed node to the next. A bigger one is seldom needed twice.
 const REUSED_BYTES_MAX: usize = 16 * 1_024;

@@ -5,6 +5,8 @@
 //! They get loose when entries leave, since looking for the next oldest would cost more than it
 //! saves, and tight again whenever the run is gone through anyway.
 
+use std::iter::Peekable;
+
 use crate::id::StreamId;
 use crate::slots::{Slot, Slots};
 use crate::time::UnixMillis;
@@ -103,6 +105,22 @@ impl Run {
         debug_assert!(self.slots.get(at).is_live());
         self.slots.kill(at);
         self.live -= 1;
+    }
+
+    /// Marks entries from a place on as gone, for as long as they are living and have the IDs that come next; tells what each
+    /// was.
+    #[inline]
+    pub(crate) fn kill_next(
+        &mut self,
+        at: usize,
+        ids: &mut Peekable<impl Iterator<Item = StreamId>>,
+        mut killed: impl FnMut(&Slot),
+    ) {
+        let live = &mut self.live;
+        self.slots.kill_next(at, ids, |slot| {
+            *live -= 1;
+            killed(slot);
+        });
     }
 
     /// Makes the bounds of the summary exact.

@@ -3,6 +3,8 @@
 //! Neighbours have much in common: IDs and times that are near each other, small counts, few consumers. As long as that
 //! is so, a slot takes 16 bytes, counted from where the run began. Once one does not fit, all of the run take 32.
 
+use std::iter::Peekable;
+
 use crate::id::StreamId;
 use crate::time::UnixMillis;
 
@@ -94,14 +96,6 @@ impl Slots {
         }
     }
 
-    #[inline]
-    pub(crate) fn is_live(&self, at: usize) -> bool {
-        match &self.form {
-            Form::Narrow(slots) => slots[at].is_live(),
-            Form::Wide(slots) => slots[at].is_live(),
-        }
-    }
-
     /// All slots from a place on.
     pub(crate) fn iter_from(&self, at: usize) -> impl DoubleEndedIterator<Item = Slot> + '_ {
         (at..self.len()).map(|at| self.get(at))
@@ -167,6 +161,36 @@ impl Slots {
         match &mut self.form {
             Form::Narrow(slots) => slots[at].consumer = Narrow::DEAD,
             Form::Wide(slots) => slots[at].consumer = Slot::DEAD,
+        }
+    }
+
+    /// Marks slots from a place on as left, for as long as they are living and have the IDs that come next; tells what each
+    /// was.
+    #[inline]
+    pub(crate) fn kill_next(
+        &mut self,
+        at: usize,
+        ids: &mut Peekable<impl Iterator<Item = StreamId>>,
+        mut killed: impl FnMut(&Slot),
+    ) {
+        let mut is_next = |slot: &Slot| slot.is_live() && ids.next_if_eq(&slot.id).is_some();
+        match &mut self.form {
+            Form::Narrow(slots) => {
+                for slot in &mut slots[at..] {
+                    let was = self.base.widen(*slot);
+                    if !is_next(&was) {
+                        break;
+                    }
+                    killed(&was);
+                    slot.consumer = Narrow::DEAD;
+                }
+            }
+            Form::Wide(slots) => {
+                for slot in slots[at..].iter_mut().take_while(|slot| is_next(slot)) {
+                    killed(slot);
+                    slot.consumer = Slot::DEAD;
+                }
+            }
         }
     }
 
@@ -311,102 +335,4 @@ impl Narrow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FIRST: Slot = Slot {
-        id: StreamId { ms: 1_000, seq: 7 },
-        delivered_at: UnixMillis(1_700_000_000_000),
-        consumer: 3,
-        deliveries: 1,
-    };
-
-    /// Each of these is the first beyond what a narrow slot holds.
-    #[test]
-    fn what_does_not_fit_makes_all_wide_and_its_end_makes_them_narrow() {
-        let too_much = [
-            Slot {
-                id: StreamId::new(999, 0),
-                ..FIRST
-            },
-            Slot {
-                id: StreamId::new(1_001 + u64::from(u32::MAX), 0),
-                ..FIRST
-            },
-            Slot {
-                id: StreamId::new(1_000, 1 << 32),
-                ..FIRST
-            },
-            Slot {
-                delivered_at: UnixMillis(FIRST.delivered_at.0 - (1 << 31)),
-                ..FIRST
-            },
-            Slot {
-                delivered_at: UnixMillis(FIRST.delivered_at.0 + (1 << 31) + 1),
-                ..FIRST
-            },
-            Slot {
-                consumer: u16::MAX.into(),
-                ..FIRST
-            },
-            Slot {
-                deliveries: 1 << 16,
-                ..FIRST
-            },
-            Slot {
-                deliveries: Slot::MANY,
-                ..FIRST
-            },
-        ];
-        for slot in too_much {
-            let mut slots = Slots::new(FIRST, 4);
-            assert_eq!(slots.bytes(), 4 * 16);
-            slots.push(slot);
-            assert_eq!(slots.bytes(), 4 * 32, "{slot:?}");
-            assert_eq!((slots.get(0), slots.get(1)), (FIRST, slot));
-            slots.kill(1);
-            slots.retain_live();
-            assert_eq!((slots.bytes(), slots.get(0)), (4 * 16, FIRST));
-        }
-    }
-
-    #[test]
-    fn what_just_fits_comes_back() {
-        let most = [
-            Slot {
-                id: StreamId::new(1_000 + u64::from(u32::MAX), u32::MAX.into()),
-                ..FIRST
-            },
-            Slot {
-                delivered_at: UnixMillis(FIRST.delivered_at.0 - (1 << 31) + 1),
-                ..FIRST
-            },
-            Slot {
-                delivered_at: UnixMillis(FIRST.delivered_at.0 + (1 << 31)),
-                ..FIRST
-            },
-            Slot {
-                consumer: u32::from(u16::MAX) - 1,
-                deliveries: u16::MAX.into(),
-                ..FIRST
-            },
-        ];
-        for slot in most {
-            let mut slots = Slots::new(FIRST, 2);
-            slots.push(slot);
-            assert_eq!((slots.bytes(), slots.get(1)), (2 * 16, slot));
-        }
-    }
-
-    #[test]
-    fn the_dead_stay_dead_when_all_become_wide() {
-        let mut slots = Slots::new(FIRST, 2);
-        slots.kill(0);
-        slots.push(Slot {
-            deliveries: Slot::MANY,
-            ..FIRST
-        });
-        assert_eq!(slots.live_from(0), 1);
-        assert!(!slots.get(0).is_live());
-    }
-}
+mod tests;

@@ -82,10 +82,11 @@ impl Stream {
         limits: NodeLimits,
     ) -> Result<StreamId, AppendError> {
         let id = self.next_id(request, now)?;
-        if fields.clone().map(<[u8]>::len).sum::<usize>() > ENTRY_BYTES_MAX {
+        let text_bytes = fields.clone().map(<[u8]>::len).sum();
+        if text_bytes > ENTRY_BYTES_MAX {
             return Err(AppendError::TooLarge);
         }
-        self.log.append(id, fields, limits);
+        self.log.append_measured(id, fields, text_bytes, limits);
         self.last_id = id;
         self.entries_added = self.entries_added.saturating_add(1);
         Ok(id)

@@ -10,6 +10,22 @@ use crate::pack::Packed;
 /// Adds a name or a value to a node, and returns what it would take in the reference's encoding.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, text: &[u8]) -> usize {
+    if may_be_integer(text) {
+        return put_part(out, text);
+    }
+    put_bytes(out, text);
+    listpack_size::text(text.len())
+}
+
+/// Whether a text begins like an integer. One that does not is none.
+#[inline]
+fn may_be_integer(text: &[u8]) -> bool {
+    matches!(text, [b'0'] | [b'-' | b'1'..=b'9', ..])
+}
+
+/// As [`put`], for what may be an integer.
+#[inline(never)]
+fn put_part(out: &mut Vec<u8>, text: &[u8]) -> usize {
     let part = Part::new(text);
     match part {
         Part::Bytes(bytes) => put_bytes(out, bytes),

@@ -12,8 +12,8 @@
 use std::ops::Range;
 
 use super::Buffers;
-use super::ID_ELEMENTS;
 use super::Node;
+use super::append::ID_ELEMENTS;
 use super::short;
 use crate::fields::Part;
 use crate::id::StreamId;

@@ -1,6 +1,8 @@
 //! Many entries at once, as groups deliver them and consumers acknowledge them.
 
-use super::{Pending, PendingEntry, Tidied};
+use std::iter::Peekable;
+
+use super::{Pending, PendingEntry};
 use crate::id::StreamId;
 use crate::slots::Slot;
 
@@ -54,31 +56,38 @@ impl Pending {
 
     /// Takes entries out, and returns how many there were. It is faster if IDs follow each other.
     pub(crate) fn remove_all(&mut self, ids: impl IntoIterator<Item = StreamId>) -> u64 {
-        let mut count = 0;
-        // The place after the last one that was found.
-        let mut next = (0, 0);
-        for id in ids {
-            let Some((run, at)) = self.find_at(next, id).or_else(|| self.locate(id)) else {
-                continue;
-            };
-            count += 1;
-            let slot = self.runs[run].slots().get(at);
-            self.runs[run].kill(at);
-            self.count_out(&slot);
-            next = match self.tidy(run) {
-                Tidied::Kept if at + 1 < self.runs[run].slots().len() => (run, at + 1),
-                Tidied::Kept => (run + 1, 0),
-                Tidied::Gone => (run, 0),
-            };
+        let before = self.len;
+        let mut ids = ids.into_iter().peekable();
+        while let Some(&id) = ids.peek() {
+            match self.locate(id) {
+                Some((run, at)) => self.remove_from(run, at, &mut ids),
+                None => drop(ids.next()),
+            }
         }
-        count
+        (before - self.len) as u64
     }
 
-    /// Returns the place if it has a living entry with this ID.
-    #[inline]
-    fn find_at(&self, (run, at): (usize, usize), id: StreamId) -> Option<(usize, usize)> {
-        let slots = self.runs.get(run)?.slots();
-        let found = at < slots.len() && slots.id(at) == id && slots.is_live(at);
-        found.then_some((run, at))
+    /// Takes out what lies in a run from a place on, for as long as these are the IDs that come next. The first one is.
+    fn remove_from(
+        &mut self,
+        run: usize,
+        at: usize,
+        ids: &mut Peekable<impl Iterator<Item = StreamId>>,
+    ) {
+        let Self {
+            runs,
+            counts,
+            len,
+            many,
+            ..
+        } = self;
+        runs[run].kill_next(at, ids, |slot| {
+            counts[slot.consumer as usize] -= 1;
+            *len -= 1;
+            if slot.deliveries == Slot::MANY {
+                many.remove(&slot.id);
+            }
+        });
+        self.tidy(run);
     }
 }
