@@ -20,7 +20,7 @@ pub use self::promise::{Promise, Work};
 pub use self::stream::{EntryLedger, Removal, StreamLedger, Told};
 pub use self::summary::Summary;
 
-use crate::change::Event;
+use crate::event::Event;
 use crate::id::StreamId;
 use crate::stream::Stream;
 use crate::time::UnixMillis;

@@ -10,6 +10,7 @@ mod compat;
 mod consumer;
 mod deliver;
 mod entry;
+mod event;
 mod expire;
 mod fields;
 mod glob;
@@ -51,12 +52,13 @@ pub use autoclaim::{AutoClaim, AutoClaimed};
 pub use bits::{
     BitField, BitFieldOperation, BitOperation, BitOverflow, bit_at, count_bits, find_bit,
 };
-pub use change::{Change, Event, EventClass, Signal};
+pub use change::Change;
 pub use claim::{Claim, ClaimShown, ClaimTime, Claimed};
 pub use compat::Compat;
 pub use consumer::Consumer;
 pub use deliver::{Delivered, History, HistoryEntry, ReadNew, Tracking};
 pub use entry::{Entry, SharedNames};
+pub use event::{Event, EventClass, Signal};
 pub use expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
 pub use fields::{Fields, Kept, Lead, Part, Plain, PlainValues, Tag, Text};
 pub use glob::{Case, glob_matches};

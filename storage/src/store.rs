@@ -6,6 +6,7 @@
 
 mod bits;
 mod gathered;
+mod groups;
 mod keys;
 mod ledger;
 mod packing;
@@ -20,20 +21,20 @@ mod waiting;
 use self::packing::Unpacked;
 
 pub use self::gathered::MissingDatabase;
+pub use self::groups::{CreateGroupError, GroupError, GroupStart};
 pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};
 pub use self::slots::{MovedKey, SlotStep};
 pub use self::snapshot::{Contents, ContentsKey, Snapshot};
-pub use self::streams::{
-    AddError, CreateGroupError, GroupError, GroupStart, MissingStream, SetStreamIdError,
-};
+pub use self::streams::{AddError, MissingStream, SetStreamIdError};
 pub use self::strings::{
     IncrementError, SetCondition, SetExpiry, SetOptions, SetOutcome, StringError,
 };
 
-use crate::change::{Change, Changes, Event};
+use crate::change::{Change, Changes};
 use crate::compat::Compat;
+use crate::event::Event;
 use crate::keyspace::{Keyspace, Record, RecordIndex};
 use crate::node::NodeLimits;
 use crate::rng::Rng;

@@ -1,7 +1,7 @@
 //! Operations on the bits of strings.
 
 use crate::bits::{BitField, BitFieldOperation, BitOperation, replace_bit};
-use crate::change::Event;
+use crate::event::Event;
 use crate::integer::Digits;
 use crate::store::Store;
 use crate::strings::StringValue;

@@ -1,7 +1,7 @@
 //! Operations on keys of any type: being there, being listed, being due.
 
-use crate::change::Event;
 use crate::compat::Compat;
+use crate::event::Event;
 use crate::expire::{ExpireCondition, ExpireOutcome, Lifetime};
 use crate::keyspace::{Keyspace, Record, RecordIndex, Step};
 use crate::store::Store;

@@ -1,7 +1,7 @@
 //! Values that leave as payloads, and come as such.
 
-use crate::change::Event;
 use crate::compat::Compat;
+use crate::event::Event;
 use crate::rdb::{PayloadRules, RestoreError, Versions};
 use crate::store::Store;
 use crate::stream::Stream;

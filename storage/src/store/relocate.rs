@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::change::Event;
+use crate::event::Event;
 use crate::keyspace::{Keyspace, RecordIndex};
 use crate::store::Store;
 use crate::time::UnixMillis;

@@ -1,6 +1,6 @@
 //! The keys of a hash slot, for servers that are part of a cluster.
 
-use crate::change::Event;
+use crate::event::Event;
 use crate::keyspace::Keyspace;
 use crate::ledger::CarriedLedger;
 use crate::store::Store;

@@ -5,7 +5,7 @@
 
 use std::mem;
 
-use crate::change::Event;
+use crate::event::Event;
 use crate::keyspace::{Keyspace, Record};
 use crate::ledger::Ledger;
 use crate::rng::Rng;

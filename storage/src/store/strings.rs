@@ -1,7 +1,7 @@
 //! Operations on strings.
 
-use crate::change::Event;
 use crate::compat::Compat;
+use crate::event::Event;
 use crate::fields::Part;
 use crate::keyspace::RecordIndex;
 use crate::store::Store;

@@ -1,9 +1,9 @@
 //! What the reference does in corners that a map does not have: events, access times, types, due keys.
 
 use super::*;
-use crate::change::Signal;
 use crate::claim::Claim;
 use crate::deliver::Tracking;
+use crate::event::Signal;
 use crate::expire::{CurrentDeadline, DeadlineOrder, ExpireCondition, ExpireOutcome, Lifetime};
 use crate::fields::Part;
 use crate::id::{IdRequest, StreamId};
