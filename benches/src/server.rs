@@ -12,6 +12,7 @@ use crate::control::Control;
 use crate::control::Info;
 use crate::fault::Fault;
 use crate::peer::Peer;
+use crate::usage;
 use crate::usage::Usage;
 
 /// A server that takes connections; one that was started here ends with this value.
@@ -131,6 +132,12 @@ impl Server {
             Some(process) => Usage::of_process(process.pid()),
             None => Ok(self.control()?.info()?.as_ref().and_then(Usage::of_info)),
         }
+    }
+
+    /// Returns how long the machine kept its process from running so far; see [`usage::kept_seconds`]. Nothing if that is not
+    /// known.
+    pub(crate) fn kept_seconds(&self) -> Option<f64> {
+        usage::kept_seconds(self.process.as_ref()?.pid())
     }
 }
 

@@ -116,9 +116,9 @@ impl Soak<'_> {
 
     /// Makes the load for a time, with so many requests a second or as many as there can be.
     fn run(&self, what: &str, time: Duration, rate: Option<f64>) -> Result<Minute, Fault> {
-        let before = self.cpu_seconds()?;
+        let (before, kept_before) = (self.cpu_seconds()?, self.server.kept_seconds());
         let outcome = self.drive(what, time, rate)?;
-        let after = self.cpu_seconds()?;
+        let (after, kept_after) = (self.cpu_seconds()?, self.server.kept_seconds());
         let seconds = outcome.elapsed.as_secs_f64().max(f64::EPSILON);
         let cores = |before: Option<f64>, after: Option<f64>| Some((after? - before?) / seconds);
         let mut control = self.server.control()?;
@@ -133,6 +133,7 @@ impl Soak<'_> {
             max_nanos: outcome.latency.max(),
             cores: cores(before.0, after.0),
             load_cores: cores(before.1, after.1),
+            kept: cores(kept_before, kept_after),
             memory_bytes: self.server.usage()?.map(|usage| usage.memory_bytes),
             entries: entries.unsigned_abs(),
             pending: summary.integer()?.unsigned_abs(),

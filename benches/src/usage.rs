@@ -1,6 +1,7 @@
 //! What a server has used of the machine.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::control::Info;
 use crate::fault::Fault;
@@ -44,6 +45,26 @@ impl Usage {
     }
 }
 
+/// Returns how long threads of a process were ready to run and had no processor, since it was started, and how long the host
+/// of a virtual machine ran something else in place of it, since that was started. Nothing where the system does not tell.
+pub(crate) fn kept_seconds(pid: u32) -> Option<f64> {
+    let mut waited_nanos = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let stat = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        let waited = stat.split_ascii_whitespace().nth(1)?;
+        waited_nanos += waited.parse::<u64>().ok()?;
+    }
+    let waited = Duration::from_nanos(waited_nanos).as_secs_f64();
+    Some(waited + stolen_seconds(&fs::read_to_string("/proc/stat").ok()?)?)
+}
+
+/// Of all processors together, the eighth number is what was stolen.
+fn stolen_seconds(stat: &str) -> Option<f64> {
+    let all = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: f64 = all.split_ascii_whitespace().nth(7)?.parse().ok()?;
+    Some(ticks / TICKS_PER_SECOND)
+}
+
 /// User and system time are the 14th and 15th field; the second, a name in parentheses, may hold spaces.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
@@ -80,5 +101,13 @@ mod tests {
         let usage = Usage::of_process(std::process::id()).unwrap().unwrap();
 
         assert!(usage.memory_bytes > 0);
+    }
+
+    #[test]
+    fn what_was_stolen_is_that_of_all_processors() {
+        let stat = "cpu  9 8 7 6 5 4 3 250 2 1\ncpu0 9 8 7 6 5 4 3 100 2 1\n";
+
+        assert_eq!(stolen_seconds(stat), Some(2.5));
+        assert!(kept_seconds(std::process::id()).is_some());
     }
 }

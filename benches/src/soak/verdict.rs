@@ -21,6 +21,8 @@ pub(super) struct Minute {
     pub(super) cores: Option<f64>,
     /// Cores that the load kept busy: one that waits for what is due does so awake.
     pub(super) load_cores: Option<f64>,
+    /// For which part of the time the machine kept the server from running, if that is known.
+    pub(super) kept: Option<f64>,
     /// Resident memory, if it is known.
     pub(super) memory_bytes: Option<u64>,
     /// Entries in the stream.
@@ -35,12 +37,23 @@ impl Minute {
         ratio(self.p999_nanos, self.p50_nanos)
     }
 
+    /// Whether some waited far longer than most.
+    fn is_slow(&self) -> bool {
+        self.tail() >= TAIL_MAX
+    }
+
+    /// Whether the machine kept the server from running for as long as it takes to make one of a thousand wait.
+    fn is_disturbed(&self) -> bool {
+        self.kept.is_some_and(|part| part >= KEPT_MAX)
+    }
+
     pub(super) fn to_json(&self) -> Value {
         json!({
             "requests_per_second": self.requests_per_second,
             "latency_ns": { "p50": self.p50_nanos, "p999": self.p999_nanos, "max": self.max_nanos },
             "cores": self.cores,
             "load_cores": self.load_cores,
+            "kept_from_running": self.kept,
             "memory_bytes": self.memory_bytes,
             "entries": self.entries,
             "pending": self.pending,
@@ -53,9 +66,13 @@ impl Display for Minute {
         let unknown = || "-".to_owned();
         let memory = self.memory_bytes.map_or_else(unknown, mebibytes);
         let cores = self.cores.map_or_else(unknown, short);
+        let kept = self
+            .kept
+            .map_or_else(unknown, |part| format!("{:.2}", part * 100.0));
         write!(
             f,
-            "{} requests/s  p50 {} µs  p99.9 {} µs ({}×)  {cores} cores  resident {memory} MiB  {} entries, {} pending",
+            "{} requests/s  p50 {} µs  p99.9 {} µs ({}×)  {cores} cores, kept from running {kept} %  \
+             resident {memory} MiB  {} entries, {} pending",
             short(self.requests_per_second),
             micros(self.p50_nanos),
             micros(self.p999_nanos),
@@ -72,6 +89,8 @@ pub(super) struct Verdict {
     minutes: usize,
     /// Minutes in which some waited far longer than most.
     slow_minutes: usize,
+    /// Those of them in which the machine kept the server from running for long enough to make them so.
+    disturbed_minutes: usize,
     /// The worst of all minutes.
     worst_tail: f64,
     /// Memory at the end, as a part of what it was once all data was there. Nothing if it is not known.
@@ -89,7 +108,11 @@ impl Verdict {
         let memory = settled.zip(last);
         Self {
             minutes: minutes.len(),
-            slow_minutes: minutes.iter().filter(|m| m.tail() >= TAIL_MAX).count(),
+            slow_minutes: minutes.iter().filter(|m| m.is_slow()).count(),
+            disturbed_minutes: minutes
+                .iter()
+                .filter(|m| m.is_slow() && m.is_disturbed())
+                .count(),
             worst_tail: minutes.iter().map(Minute::tail).fold(0.0, f64::max),
             memory_growth: memory.map(|(settled, last)| ratio(last, settled)),
             is_memory_steady: memory.is_some_and(|(settled, last)| {
@@ -107,6 +130,7 @@ impl Verdict {
         json!({
             "is_good": self.is_good(),
             "slow_minutes": self.slow_minutes,
+            "disturbed_minutes": self.disturbed_minutes,
             "worst_p999_by_p50": self.worst_tail,
             "memory_growth": self.memory_growth,
             "is_memory_steady": self.is_memory_steady,
@@ -132,6 +156,14 @@ impl Display for Verdict {
             short(self.worst_tail),
             yes_no(self.slow_minutes == 0)
         )?;
+        if self.disturbed_minutes > 0 {
+            writeln!(
+                f,
+                "in {} of the others the machine kept the server from running for a thousandth of the time and more, \
+                 which is enough for that",
+                self.disturbed_minutes
+            )?;
+        }
         write!(f, "verdict: {}", yes_no(self.is_good()))
     }
 }
@@ -148,6 +180,9 @@ fn ratio(a: u64, b: u64) -> f64 {
 
 /// One of a thousand requests may take so many times the median.
 const TAIL_MAX: f64 = 10.0;
+
+/// Who was kept from running for this part of the time made one of a thousand wait for as long as that took.
+const KEPT_MAX: f64 = 0.001;
 
 /// Memory may grow by one part in so many.
 const GROWTH_PART: u64 = 20;
@@ -167,6 +202,7 @@ mod tests {
             max_nanos: 5_000_000,
             cores: Some(0.8),
             load_cores: None,
+            kept: Some(0.000_4),
             memory_bytes: Some(mebibytes << 20),
             entries: 100_000,
             pending: 40,
@@ -205,13 +241,32 @@ mod tests {
         assert_eq!(verdict.slow_minutes, 1);
         assert!(!verdict.is_good());
         assert!(verdict.to_string().contains("in 1 of 2 minutes, 10.0×"));
+        assert!(!verdict.to_string().contains("kept"));
+    }
+
+    #[test]
+    fn a_slow_minute_of_a_machine_that_had_other_work_is_told_apart() {
+        let disturbed = |p999_nanos| Minute {
+            kept: Some(0.001),
+            ..minute(p999_nanos, 100)
+        };
+        let minutes = [minute(1_000_000, 100), disturbed(1_000_000), disturbed(1)];
+        let verdict = Verdict::of(&minute(0, 100), &minutes);
+
+        assert_eq!((verdict.slow_minutes, verdict.disturbed_minutes), (2, 1));
+        assert!(!verdict.is_good());
+        let text = verdict.to_string();
+        assert!(
+            text.contains("in 1 of the others the machine kept"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_minute_is_a_line() {
         assert_eq!(
             minute(500_000, 40).to_string(),
-            "100 k requests/s  p50 100 µs  p99.9 500 µs (5.00×)  0.80 cores  resident 40.0 MiB  100000 entries, 40 pending"
+            "100 k requests/s  p50 100 µs  p99.9 500 µs (5.00×)  0.80 cores, kept from running 0.04 %  resident 40.0 MiB  100000 entries, 40 pending"
         );
     }
 }
