@@ -336,6 +336,11 @@ fn a_test_double_begins_with_the_faults_of_a_file() {
     drop(server);
     std::fs::write(&path, "first CMD PING BEFORE LOADING\nsecond FLY").unwrap();
     let said = refusal(&double);
+    std::fs::write(&path, "far CMD PING NODE 7 BEFORE NIL").unwrap();
+    let nowhere = format!(
+        "tailrace: cannot take the faults of {file}: of far, there is no node '7'; the only one is 0\n"
+    );
+    assert_eq!(refusal(&double), nowhere);
     std::fs::remove_file(&path).unwrap();
     let wrong = format!("tailrace: cannot take the faults of {file}: line 2: 'FLY' is not known");
     assert!(said.starts_with(&wrong), "{said}");

@@ -25,9 +25,9 @@ use crate::listener::Acceptor;
 use crate::server::Builder;
 use crate::server::Face;
 use crate::server::Server;
-use crate::server::StartError;
 use crate::sockets;
 use crate::sockets::Sockets;
+use crate::start_error::StartError;
 
 /// The servers of a process: one, or the nodes of a cluster.
 ///
@@ -82,8 +82,9 @@ impl Cluster {
     /// As [`Self::start`], which waits for nothing.
     pub(crate) fn launch(builder: Builder) -> Result<Self, StartError> {
         let (stage, spaces) = builder.stage().unzip();
+        let faults = builder.settings().faults.clone();
         if let Some(stage) = &stage {
-            stage.load_faults(&builder.settings().faults)?;
+            stage.load_faults(&faults)?;
         }
         let mut cluster = match builder.settings().cluster_enabled {
             false => Self {
@@ -94,6 +95,8 @@ impl Cluster {
             true => Self::launch_nodes(&builder, stage.as_ref())?,
         };
         if let Some(stage) = stage {
+            let engine = cluster.servers[0].engine();
+            engine.look(|state| stage.check_faults(&faults, state))?;
             let engines: Vec<_> = cluster
                 .servers
                 .iter()

@@ -184,7 +184,7 @@ fn facts_of_group<'a>(group: &'a Group, add: &mut impl FnMut(GroupPart<'a>, Stri
 }
 
 /// Bytes as a word that stands for itself in a line, with quotes where it needs them, which hide nothing.
-fn word(bytes: &[u8]) -> String {
+pub(super) fn word(bytes: &[u8]) -> String {
     let is_plain =
         |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\' | b'#');
     if !bytes.is_empty() && bytes.iter().all(is_plain) {

@@ -14,6 +14,7 @@ use tailrace_storage::Now;
 use tailrace_storage::key_slot;
 
 use super::stage::Stage;
+use crate::admission;
 use crate::args::Args;
 use crate::call::Call;
 use crate::call::Flow;
@@ -22,7 +23,6 @@ use crate::client::Clients;
 use crate::command_table::Lookup;
 use crate::config::split_option;
 use crate::config::system_message;
-use crate::dispatch;
 use crate::engine::Engine;
 use crate::error::CommandError;
 use crate::listener;
@@ -219,11 +219,11 @@ fn find(state: &State, request: Request<'_>) -> Result<&'static Spec, CommandErr
     let spec = match state.commands.look_up(request) {
         Lookup::Found(spec) => spec,
         Lookup::UnknownSubcommand(container) => {
-            return Err(dispatch::unknown_subcommand(request, container));
+            return Err(admission::unknown_subcommand(request, container));
         }
         Lookup::Unknown => {
             let compat = state.store.settings().compat;
-            return Err(dispatch::unknown_command(request, compat));
+            return Err(admission::unknown_command(request, compat));
         }
     };
     match spec.fits(request.len()) {

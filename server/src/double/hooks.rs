@@ -147,17 +147,8 @@ impl<'a> Sent<'a> {
 /// bytes are not read like others.
 #[inline]
 fn may_be_test(sent: Sent<'_>) -> bool {
-    // Commands of up to 999 words with a name of up to 99 bytes.
-    let ([b'*', _, b'\r', _, b'$', name @ ..]
-    | [b'*', _, _, b'\r', _, b'$', name @ ..]
-    | [b'*', _, _, _, b'\r', _, b'$', name @ ..]) = sent.frame
-    else {
-        return true;
-    };
-    match name {
-        [_, b'\r', _, first, ..] | [_, _, b'\r', _, first, ..] => first.eq_ignore_ascii_case(&b't'),
-        _ => true,
-    }
+    let first = sent.request.get(0).and_then(<[u8]>::first);
+    sent.frame.first() != Some(&b'*') || first.is_none_or(|first| first.eq_ignore_ascii_case(&b't'))
 }
 
 /// Whether nothing can strike commands for now, and nobody waits who would be answered between them.

@@ -40,7 +40,7 @@ pub(crate) struct Rule {
     pub(crate) matched: u64,
     /// How often it struck.
     pub(crate) hits: u64,
-    /// How it was put in, to be shown.
+    /// How it was put in, to be shown: words as a line of a file has them.
     pub(crate) text: String,
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Action {
     Drop,
 }
 
-/// HeldUntil when something is kept back.
+/// Until when something is kept back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeldUntil {
     Instant(Instant),
@@ -113,7 +113,7 @@ pub(crate) enum HeldUntil {
 }
 
 impl Action {
-    /// HeldUntil when this keeps something back, if it does.
+    /// Until when this keeps something back, if it does.
     pub(crate) fn holds(&self, now: Now) -> Option<HeldUntil> {
         match self {
             Self::Delay(by) => Some(HeldUntil::Instant(now.mono + *by)),

@@ -26,7 +26,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::server::Builder;
 use crate::server::Server;
-use crate::server::StartError;
+use crate::start_error::StartError;
 use crate::testing::Parts;
 
 /// The spaces of a process.

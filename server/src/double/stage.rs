@@ -23,6 +23,7 @@ use tokio::task::AbortHandle;
 
 use super::calls::CallLog;
 use super::clock::TestClock;
+use super::commands::fault::check_node;
 use super::commands::fault::load;
 use super::driver;
 use super::jobs::Jobs;
@@ -32,7 +33,7 @@ use crate::clock::Clock;
 use crate::config::StartClock;
 use crate::config::system_message;
 use crate::engine::Engine;
-use crate::server::StartError;
+use crate::start_error::StartError;
 use crate::state::State;
 
 /// What the engines of one space share.
@@ -121,6 +122,20 @@ impl Stage {
         let mut rules = self.rules.lock();
         loaded.into_iter().for_each(|rule| rules.add(rule));
         Ok(())
+    }
+
+    /// Makes sure that there are the nodes of which the faults of a file speak, now that there are nodes.
+    pub(crate) fn check_faults(&self, path: &str, state: &State) -> Result<(), StartError> {
+        let rules = self.rules.lock();
+        let mut checked = rules.iter().map(|rule| (rule, check_node(state, rule)));
+        let wrong = checked.find_map(|(rule, checked)| Some((rule, checked.err()?)));
+        let Some((rule, reason)) = wrong else {
+            return Ok(());
+        };
+        Err(StartError::Faults {
+            path: path.to_owned(),
+            reason: format!("of {}, {reason}", String::from_utf8_lossy(&rule.name)),
+        })
     }
 
     /// A command was asked for that there is not.

@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::args::is_word;
 use crate::commands::COMMANDS;
 use crate::config::WALL_MAX_MS;
+use crate::double::facts;
 use crate::double::pushes::KINDS;
 use crate::double::rules::Action;
 use crate::double::rules::CommandFilter;
@@ -19,8 +20,8 @@ use crate::spec::Spec;
 
 /// Reads a fault: its name, which calls it is for, how often it strikes, when, and what happens then.
 pub(super) fn rule(mut args: Args<'_>) -> Result<Rule, CommandError> {
-    let words: Vec<_> = args.rest().iter().map(String::from_utf8_lossy).collect();
-    if words.first().is_some_and(|name| name.is_empty()) {
+    let words: Vec<_> = args.rest().iter().map(facts::word).collect();
+    if args.peek().is_some_and(<[u8]>::is_empty) {
         return Err(fail("a fault has a name"));
     }
     let mut rule = Rule {
