@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 
 use crate::server;
 use crate::server::Builder;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// A running server on a runtime of its own. Dropping it stops it in order.
 ///

@@ -132,6 +132,7 @@ impl State {
     }
 
     /// Logs a command if it was sent or answered in many bytes.
+    #[inline]
     pub(crate) fn log_if_large(
         &mut self,
         id: ClientId,
@@ -141,13 +142,17 @@ impl State {
         bytes: CallBytes,
     ) {
         let settings = self.config.settings();
-        let is_from =
-            |bytes: usize, from: Option<u64>| from.is_some_and(|from| bytes as u64 >= from);
         let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
         let has_large_reply = is_from(bytes.reply + bytes.pushed, settings.reply_logged_from_bytes);
-        if !has_large_request && !has_large_reply || spec.flags.has(Flags::SKIP_COMMANDLOG) {
-            return;
+        if (has_large_request || has_large_reply) && !spec.flags.has(Flags::SKIP_COMMANDLOG) {
+            self.log_large(id, request, at, bytes);
         }
+    }
+
+    /// Logs a command by what of it is large.
+    #[cold]
+    fn log_large(&mut self, id: ClientId, request: Request<'_>, at: Now, bytes: CallBytes) {
+        let settings = self.config.settings();
         // What is not sent has no length.
         let is_heard = |client: &Client| client.reply_mode == ReplyMode::On;
         let reply_bytes = match self.clients.get(id).is_some_and(is_heard) {
@@ -155,6 +160,7 @@ impl State {
             false => 0,
         };
         let reply_bytes = reply_bytes + bytes.pushed;
+        let has_large_request = is_from(bytes.request, settings.request_logged_from_bytes);
         let has_large_reply = is_from(reply_bytes, settings.reply_logged_from_bytes);
         let Some(client) = self.clients.get(id) else {
             return;
@@ -174,6 +180,12 @@ impl State {
             log.push(logged, reply_bytes as u64, settings.large_replies_max);
         }
     }
+}
+
+/// Whether so many bytes are logged, given from how many on that is so.
+#[inline]
+fn is_from(bytes: usize, from: Option<u64>) -> bool {
+    from.is_some_and(|from| bytes as u64 >= from)
 }
 
 /// How many bytes a command was sent and answered in. As in the reference, each command of `EXEC`

@@ -4,7 +4,8 @@
 //! an async runtime. Every command is in [`COMMANDS`]. What the parts are and where they meet is in
 //! the project's ARCHITECTURE.md.
 
-pub mod args;
+pub mod admission;
+mod args;
 pub mod blocking;
 pub mod call;
 pub mod client;
@@ -47,6 +48,7 @@ pub mod server_info;
 mod sha256;
 mod sockets;
 pub mod spec;
+mod start_error;
 pub mod state;
 pub mod stats;
 pub mod syntax;
@@ -68,7 +70,7 @@ pub use double::strict::Unsupported;
 pub use engine::Engine;
 pub use server::Builder;
 pub use server::Server;
-pub use server::StartError;
+pub use start_error::StartError;
 pub use tailrace_storage::Millis;
 pub use tailrace_storage::UnixMillis;
 pub use testing::TestServer;

@@ -15,8 +15,8 @@ use crate::cluster::Topology;
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
-use crate::server::StartError;
 use crate::sockets;
+use crate::start_error::StartError;
 use crate::state::State;
 
 /// The sockets that a server listens on, and what it takes to open others.

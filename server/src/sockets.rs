@@ -21,7 +21,7 @@ use crate::config::Settings;
 use crate::listener::Acceptor;
 use crate::listening::Listening;
 use crate::open_files;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// Sockets that are bound and not yet served.
 pub(crate) struct Sockets {

@@ -282,7 +282,8 @@ impl ByCommand {
     }
 
     /// The row of a command.
-    #[inline]
+    // Two are asked for in each call.
+    #[inline(always)]
     fn of(&mut self, spec: &'static Spec) -> &mut Row {
         let is_last = self.counters.get(self.last);
         if !is_last.is_some_and(|last| std::ptr::eq(last.spec, spec)) {

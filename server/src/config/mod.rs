@@ -22,6 +22,7 @@ mod kind;
 mod limits;
 mod load;
 mod numbers;
+mod reader;
 mod rewrite;
 mod set;
 mod settings;

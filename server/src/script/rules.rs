@@ -4,10 +4,10 @@ use tailrace_protocol::Request;
 use tailrace_storage::Compat;
 
 use super::run::Job;
+use crate::admission;
 use crate::call::Call;
 use crate::client::ClientId;
 use crate::command_table::Lookup;
-use crate::dispatch;
 use crate::error::ClusterError;
 use crate::error::CommandError;
 use crate::error::ScriptError;
@@ -69,7 +69,7 @@ impl Rules {
         let spec = match state.commands.look_up(request) {
             Lookup::Found(spec) => spec,
             Lookup::UnknownSubcommand(container) if !is_redis => {
-                let error = dispatch::unknown_subcommand(request, container);
+                let error = admission::unknown_subcommand(request, container);
                 return Err((None, error.wire()));
             }
             Lookup::UnknownSubcommand(_) | Lookup::Unknown => {

@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::config::ConfigError;
 use crate::server::Server;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// What a [`TestServer`] is to be, before it starts.
 #[derive(Clone)]

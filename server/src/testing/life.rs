@@ -16,7 +16,7 @@ use crate::double::spaces::Spaces;
 use crate::double::stage::Stage;
 use crate::listener::Acceptor;
 use crate::server::Server;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// What a test needs to hold of a server.
 pub(crate) struct Parts {

@@ -96,7 +96,7 @@ use crate::double::stage::Stage;
 use crate::engine::Engine;
 use crate::listener::Acceptor;
 use crate::listener::Peer;
-use crate::server::StartError;
+use crate::start_error::StartError;
 use crate::state::State;
 
 /// A server, or a cluster, in the hands of a test. Dropping it ends it.

@@ -6,7 +6,7 @@ use super::Life;
 use super::TestServer;
 use crate::double::snapshots::check_known;
 use crate::double::spaces::Wish;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// A server that is to be beside another, with nothing in common but how it is started: see [`TestServer::new_space`].
 #[must_use = "start() starts it"]

@@ -6,6 +6,7 @@
 
 mod decode;
 mod encode;
+mod number;
 
 use std::sync::Arc;
 
