@@ -73,6 +73,25 @@ impl StreamId {
     /// Reads two numbers of digits alone that cannot be too large, as nearly all IDs have.
     #[inline]
     fn parse_plain(text: &[u8]) -> Option<Self> {
+        Self::parse_usual(text).or_else(|| Self::parse_digits(text))
+    }
+
+    /// Reads an ID of a time between 2001 and 2286, whose milliseconds have 13 digits, and of up to eight behind these.
+    #[inline]
+    fn parse_usual(text: &[u8]) -> Option<Self> {
+        let seq_digits = text.len().checked_sub(MS_DIGITS + 1)?;
+        if !(1..=8).contains(&seq_digits) || text[MS_DIGITS] != b'-' {
+            return None;
+        }
+        let first_eight = eight_digits(*text.first_chunk()?)?;
+        let last_eight = eight_digits(*text[..MS_DIGITS].last_chunk()?)?;
+        let seq = last_digits(*text.last_chunk()?, seq_digits)?;
+        // Three of the digits are among both.
+        let ms = first_eight / 1_000 * 100_000_000 + last_eight;
+        Some(Self { ms, seq })
+    }
+
+    fn parse_digits(text: &[u8]) -> Option<Self> {
         let (ms, rest) = few_digits(text)?;
         let (seq, rest) = few_digits(rest.strip_prefix(b"-")?)?;
         rest.is_empty().then_some(Self { ms, seq })
@@ -202,6 +221,15 @@ fn few_digits(text: &[u8]) -> Option<(u64, &[u8])> {
     (count > 0).then(|| (number, &text[count..]))
 }
 
+/// Reads the last of eight bytes, as many as `count`, if these are digits; there is one, and no more than all.
+#[inline]
+const fn last_digits(text: [u8; 8], count: usize) -> Option<u64> {
+    let unread = 64 - 8 * count as u32;
+    let digits = u64::from_le_bytes(text) >> unread << unread;
+    let zeros = 0x3030_3030_3030_3030 & !(u64::MAX << unread);
+    eight_digits((digits | zeros).to_le_bytes())
+}
+
 /// Reads eight digits at once: neighbours make pairs, pairs make fours, and two of these are the number.
 #[inline]
 const fn eight_digits(text: [u8; 8]) -> Option<u64> {
@@ -252,12 +280,16 @@ const fn is_blank(byte: u8) -> bool {
 
 /// The reference copies an ID into a buffer of 128 bytes, end mark included, before it reads it.
 const TEXT_BYTES_MAX: usize = 127;
+/// Milliseconds have so many digits from 2001 to 2286.
+const MS_DIGITS: usize = 13;
 /// As many digits are always below 2^64.
 const FEW_DIGITS: usize = 19;
 const I64_MIN_MAGNITUDE: u64 = i64::MIN.unsigned_abs();
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parsed(text: &str) -> Result<StreamId, InvalidId> {
@@ -339,6 +371,37 @@ mod tests {
                 text[place] = byte;
                 assert_eq!(eight_digits(text), None, "{text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_usual_id_is_read_as_any_other() {
+        for (ms, seq) in [(1_000_000_000_000, 0), (1_764_374_400_123, 98_765_432)] {
+            let text = format!("{ms}-{seq}").into_bytes();
+            assert_eq!(StreamId::parse_usual(&text), Some(StreamId::new(ms, seq)));
+            for place in 0..text.len() {
+                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+                    let mut wrong = text.clone();
+                    wrong[place] = byte;
+                    let is_right = wrong == text;
+                    assert_eq!(StreamId::parse_usual(&wrong).is_some(), is_right);
+                }
+            }
+        }
+        for unusual in [
+            "1764374400123-",
+            "176437440012-12",
+            "1764374400123-123456789",
+        ] {
+            assert_eq!(StreamId::parse_usual(unusual.as_bytes()), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_of_any_size_come_back(ms in any::<u64>(), seq in any::<u64>(), shifts in (0..64, 0..64)) {
+            let id = StreamId::new(ms >> shifts.0, seq >> shifts.1);
+            prop_assert_eq!(StreamId::parse(id.to_string().as_bytes(), 0), Ok(id));
         }
     }
 
