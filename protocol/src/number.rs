@@ -6,9 +6,11 @@ mod long_double;
 mod natural;
 
 pub(crate) use digits::DIGITS_MAX;
+pub(crate) use digits::EIGHT_DIGITS;
 pub use digits::append_i64;
 pub use digits::append_u64;
 pub(crate) use digits::digit;
+pub(crate) use digits::last_eight;
 pub(crate) use digits::short_digits;
 pub(crate) use digits::write_all;
 pub(crate) use digits::write_back;

@@ -127,5 +127,12 @@ pub(crate) fn is_word(arg: &[u8], word: &str) -> bool {
     let Some((start, rest)) = arg.split_at_checked(word.len()) else {
         return false;
     };
-    start.eq_ignore_ascii_case(word.as_bytes()) && rest.first().is_none_or(|&byte| byte == 0)
+    let is_same = |(byte, of_word): (&u8, &u8)| {
+        // Most write words in one case or the other, and letters differ in one bit.
+        byte == of_word || (byte ^ of_word == CASE_BIT && of_word.is_ascii_alphabetic())
+    };
+    start.iter().zip(word.as_bytes()).all(is_same) && rest.first().is_none_or(|&byte| byte == 0)
 }
+
+/// The bit that tells a small letter from a capital.
+const CASE_BIT: u8 = 0x20;

@@ -110,14 +110,14 @@ impl StreamId {
     ///
     /// [`InvalidId`] for anything else.
     pub fn parse_bound(text: &[u8], seq_default: u64) -> Result<Self, InvalidId> {
-        if let Some(id) = Self::parse_plain(text) {
-            return Ok(id);
+        if let [b'-' | b'+', ..] = text {
+            match until_nul(text) {
+                b"-" => return Ok(Self::MIN),
+                b"+" => return Ok(Self::MAX),
+                _ => {}
+            }
         }
-        match until_nul(text) {
-            b"-" => Ok(Self::MIN),
-            b"+" => Ok(Self::MAX),
-            _ => Self::parse_any(text, seq_default),
-        }
+        Self::parse(text, seq_default)
     }
 }
 
@@ -148,6 +148,9 @@ impl IdRequest {
     ///
     /// [`InvalidId`] for anything else. `0-0` is read: the stream refuses it, with an error of its own.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidId> {
+        if let Some(id) = StreamId::parse_plain(text) {
+            return Ok(Self::Exact(id));
+        }
         if until_nul(text) == b"*" {
             return Ok(Self::Auto);
         }

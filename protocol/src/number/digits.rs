@@ -49,22 +49,34 @@ pub(crate) fn write_all(buffer: &mut [u8], mut value: u64) {
 }
 
 /// Returns the digits of a number that has no more than eight, and how many those are.
+#[inline]
+pub(crate) fn short_digits(value: u64) -> Option<([u8; 8], usize)> {
+    if value >= EIGHT_DIGITS {
+        return None;
+    }
+    let ones = ones(value);
+    let zeros = (ones.trailing_zeros() / 8).min(7);
+    let digits = (ones | ZEROS) >> (zeros * 8);
+    Some((digits.to_le_bytes(), 8 - zeros as usize))
+}
+
+/// Returns the last eight digits of a number, zeros included.
+#[inline]
+pub(crate) fn last_eight(value: u64) -> [u8; 8] {
+    (ones(value % EIGHT_DIGITS) | ZEROS).to_le_bytes()
+}
+
+/// Returns the eight digits of a number that has no more of them, as numbers, the leading one in the low bits.
 ///
 /// They come to be in a register, by pairs and then one by one, so that nobody waits for them to arrive in memory.
 #[inline]
-pub(crate) fn short_digits(value: u64) -> Option<([u8; 8], usize)> {
-    if value >= 100_000_000 {
-        return None;
-    }
+fn ones(value: u64) -> u64 {
     // In each case all parts at once, the leading one in the low bits.
     let fours = (value / 10_000) | ((value % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
     let twos = hundreds | ((fours - hundreds * 100) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    let ones = tens | ((twos - tens * 10) << 8);
-    let zeros = (ones.trailing_zeros() / 8).min(7);
-    let digits = (ones | 0x3030_3030_3030_3030) >> (zeros * 8);
-    Some((digits.to_le_bytes(), 8 - zeros as usize))
+    tens | ((twos - tens * 10) << 8)
 }
 
 /// The digit that stands for a number below ten.
@@ -79,6 +91,10 @@ fn pair(value: u64) -> &'static [u8; 2] {
     &PAIRS[value as usize]
 }
 
+/// The least number that has more than eight digits.
+pub(crate) const EIGHT_DIGITS: u64 = 100_000_000;
+/// Eight digits that are zero.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// The digits of the largest `u64`.
 pub(crate) const DIGITS_MAX: usize = 20;
 

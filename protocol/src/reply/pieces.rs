@@ -10,6 +10,7 @@ use super::line::HEADER_BYTES_MAX;
 use super::line::HEADERS;
 use crate::number;
 use crate::number::DIGITS_MAX;
+use crate::number::EIGHT_DIGITS;
 
 /// Appends to a reply in pieces; see [`super::ReplyWriter::pieces`].
 #[derive(Debug)]
@@ -167,6 +168,20 @@ impl Room<'_> {
     /// The ID of a stream entry as a string.
     #[inline(always)]
     pub fn id(&mut self, ms: u64, seq: u64) {
+        let short = number::short_digits(ms / EIGHT_DIGITS).zip(number::short_digits(seq));
+        match short {
+            Some(((high, high_digits), (seq, seq_digits))) if ms >= EIGHT_DIGITS => {
+                self.bulk_header(high_digits + 8 + 1 + seq_digits);
+                self.chunk(high, high_digits);
+                self.chunk(number::last_eight(ms), 8);
+                self.chunk(*b"-", 1);
+                self.chunk(seq, seq_digits);
+            }
+            _ => self.any_id(ms, seq),
+        }
+    }
+
+    fn any_id(&mut self, ms: u64, seq: u64) {
         let (ms_digits, seq_digits) = (digit_count(ms), digit_count(seq));
         self.bulk_header(ms_digits + 1 + seq_digits);
         self.digits(ms, ms_digits);
