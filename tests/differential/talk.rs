@@ -72,7 +72,7 @@ impl Talk<'_> {
         let mut commands: Vec<Words> = batch
             .commands
             .iter()
-            .map(|command| self.resolved(command))
+            .map(|command| self.resolved(client, command))
             .collect();
         if commands[0][0] == b"@pass" {
             return self.pass(client);
@@ -244,7 +244,7 @@ impl Talk<'_> {
         }
     }
 
-    fn resolved(&self, command: &Words) -> Words {
+    fn resolved(&self, client: usize, command: &Words) -> Words {
         let resolve = |word: &Vec<u8>| match word.strip_prefix(MADE_BY_CLOCK.as_bytes()) {
             Some(number) => {
                 let number = usize::from(number.first().map_or(0, |digit| digit - b'0'));
@@ -256,7 +256,7 @@ impl Talk<'_> {
             }
             None => word.clone(),
         };
-        if hunt::in_cluster() && cluster::is_left_out(command) {
+        if hunt::in_cluster() && cluster::is_left_out(command, self.is_queueing[client]) {
             return vec![b"PING".to_vec()];
         }
         command.iter().map(resolve).collect()
