@@ -225,3 +225,19 @@ async fn a_walk_goes_from_node_to_node() {
     assert_eq!(cursor, "0", "a walk ends");
     assert_eq!(found.len(), 300);
 }
+
+#[tokio::test]
+async fn a_watch_breaks_when_all_keys_go_amid_a_transaction_on_another_slot() {
+    let cluster = start_cluster("cluster-enabled yes").await;
+    let (mut one, mut other) = (caller(&cluster, 0), caller(&cluster, 0));
+    for flush in ["FLUSHDB", "FLUSHALL"] {
+        assert_eq!(say(&mut one, "SET {u} 1").await, "OK");
+        assert_eq!(say(&mut one, "WATCH {u}").await, "OK");
+        for command in ["MULTI", flush, "XADD elsewhere 1-1 f v"] {
+            say(&mut other, command).await;
+        }
+        assert_eq!(say(&mut other, "EXEC").await, "[OK \"1-1\"]");
+        say(&mut one, "MULTI").await;
+        assert_eq!(say(&mut one, "EXEC").await, "nil-array", "{flush}");
+    }
+}
