@@ -12,6 +12,7 @@ use crate::call::Flow;
 use crate::client::ClientId;
 use crate::client::ReplyMode;
 use crate::command_log::CallBytes;
+use crate::double;
 use crate::error::ClientError;
 use crate::error::CommandError;
 use crate::serve;
@@ -220,6 +221,10 @@ pub(crate) fn run(
             Step::Waits
         }
         Err(error) => {
+            let error = match spec.flags.has(Flags::DOUBLE) {
+                true => double::commands::hinted(error, spec),
+                false => error,
+            };
             state.stats.on_failed(spec, &error);
             reply.rewind(mark);
             reply.error(error.wire());

@@ -326,6 +326,7 @@ impl State {
         }
         if let Some(double) = &mut self.double {
             double.forget(id);
+            self.end_lonely_outage(id);
         }
         self.discard(id);
         self.unsubscribe_all(id);

@@ -346,7 +346,11 @@ fn a_test_double_begins_with_the_faults_of_a_file() {
     assert!(said.starts_with(&wrong), "{said}");
     let gone = format!("tailrace: cannot take the faults of {file}: No such file or directory\n");
     assert_eq!(refusal(&double), gone);
-    for option in [&["--faults", "file"][..], &["--strict"]] {
+    for option in [
+        &["--faults", "file"][..],
+        &["--strict"],
+        &["--clock", "frozen:1764374400000"],
+    ] {
         let said = refusal(option);
         assert!(
             said.contains("this is for a test double; add testdouble"),

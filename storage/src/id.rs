@@ -227,7 +227,7 @@ fn few_digits(text: &[u8]) -> Option<(u64, &[u8])> {
 /// Reads the last of eight bytes, as many as `count`, if these are digits; there is one, and no more than all.
 #[inline]
 const fn last_digits(text: [u8; 8], count: usize) -> Option<u64> {
-    let unread = 64 - 8 * count as u32;
+    let unread = 64 - 8 * count;
     let digits = u64::from_le_bytes(text) >> unread << unread;
     let zeros = 0x3030_3030_3030_3030 & !(u64::MAX << unread);
     eight_digits((digits | zeros).to_le_bytes())

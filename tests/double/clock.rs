@@ -123,8 +123,8 @@ async fn it_turns_back_only_when_frozen_or_skewed() {
     assert_eq!(said(&mut client, "TIME").await, "[\"0\" \"5000\"]");
     for (wrong, error) in [
         ("ADVANCE -1", "!ERR -1 is not within 0 and 1000000000000000"),
-        ("ADVANCE", "!ERR syntax error"),
-        ("ADVANCE 1 2", "!ERR syntax error"),
+        ("ADVANCE", "!ERR syntax error; try TD CLOCK HELP"),
+        ("ADVANCE 1 2", "!ERR syntax error; try TD CLOCK HELP"),
         (
             "SCALE 0",
             "!ERR the clock can run up to 1000000 times as fast, and not 0 times; FREEZE stops it",

@@ -344,7 +344,10 @@ async fn what_makes_no_sense_is_refused() {
         &[
             ("TD CLUSTER MOVE 7 2", nobody),
             ("TD CLUSTER FAILOVER 1", alone),
-            ("TD CLUSTER MOVE 7", "!ERR syntax error"),
+            (
+                "TD CLUSTER MOVE 7",
+                "!ERR syntax error; try TD CLUSTER HELP",
+            ),
             (
                 "TD CLUSTER TURN 7",
                 "!ERR 'TURN' is not known of CLUSTER; try TD CLUSTER HELP",

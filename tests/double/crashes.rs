@@ -39,8 +39,8 @@ async fn a_client_dies_by_name_or_number() {
             "SERVER now",
             "'SERVER' is not known of KILL; try CLIENT or CONSUMER",
         ),
-        ("CLIENT", "syntax error"),
-        ("CONSUMER s g", "syntax error"),
+        ("CLIENT", "syntax error; try TD KILL HELP"),
+        ("CONSUMER s g", "syntax error; try TD KILL HELP"),
     ] {
         assert_eq!(
             said(&mut test, &format!("TD KILL {wrong}")).await,

@@ -206,8 +206,12 @@ async fn what_is_written_wrong_is_refused_and_changes_nothing() {
     let server = start(FROZEN).await;
     let mut test = Caller::connect(&server);
     for (wrong, error) in [
-        ("ADD", "!ERR syntax error"),
-        ("ADD f BEFORE", "!ERR syntax error"),
+        ("ADD", "!ERR syntax error; try TD FAULT HELP"),
+        (
+            "ADD f TIMES 0 BEFORE NIL",
+            "!ERR a fault strikes at least once; leave it out, or SKIP some calls",
+        ),
+        ("ADD f BEFORE", "!ERR syntax error; try TD FAULT HELP"),
         (
             "ADD f BEFORE FLY",
             "!ERR 'FLY' is not known of what happens; try what TD FAULT HELP lists",

@@ -149,7 +149,7 @@ async fn a_server_starts_with_one() {
         )
     );
     assert_eq!(
-        start_error(&config.replace("testdouble yes", "")).await,
+        start_error(&format!("fixture {}", path.display())).await,
         "--fixture is for test doubles; add --testdouble, or leave it out"
     );
 }
@@ -172,8 +172,8 @@ async fn what_is_wrong_is_said() {
     let server = start(FROZEN).await;
     let mut test = Caller::connect(&server);
     for (wrong, error) in [
-        ("FIXTURE LOAD", "syntax error"),
-        ("FIXTURE LOAD a b", "syntax error"),
+        ("FIXTURE LOAD", "syntax error; try TD FIXTURE HELP"),
+        ("FIXTURE LOAD a b", "syntax error; try TD FIXTURE HELP"),
         (
             "FIXTURE KEEP a",
             "'KEEP' is not known of FIXTURE; try TD FIXTURE HELP",

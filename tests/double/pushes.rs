@@ -105,7 +105,7 @@ async fn what_can_happen_to_a_push_is_told_apart() {
         ("GROUP g PUSH DROP", which),
         ("PUSH CLOSE", what),
         ("BEFORE DROP", what),
-        ("PUSH", "syntax error"),
+        ("PUSH", "syntax error; try TD FAULT HELP"),
     ] {
         let reply = said(&mut test, &format!("TD FAULT ADD f {wrong}")).await;
         assert_eq!(reply, format!("!ERR {error}"));

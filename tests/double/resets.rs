@@ -194,6 +194,36 @@ async fn a_restart_takes_no_clients_and_then_loads() {
     assert_eq!(calls, "3");
 }
 
+/// Nobody else could move a clock that stands still.
+#[tokio::test]
+async fn a_server_that_is_down_is_up_again_when_who_asked_for_that_leaves() {
+    let server = start(FROZEN).await;
+    for loading in [0, 2_000] {
+        let mut test = Caller::connect(&server);
+        said(&mut test, "SET k v").await;
+        let restart = format!("TD RESTART DOWN 500 LOADING {loading}");
+        assert_eq!(said(&mut test, &restart).await, "OK");
+        let other = Caller::connect(&server);
+        assert_eq!(
+            other.rest().await,
+            b"",
+            "one that comes and goes changes nothing"
+        );
+        assert_eq!(Caller::connect(&server).rest().await, b"");
+        drop(test);
+        settle().await;
+
+        let mut client = Caller::connect(&server);
+        let expected = match loading {
+            0 => "\"v\"",
+            _ => LOADING,
+        };
+        assert_eq!(said(&mut client, "GET k").await, expected);
+        said(&mut client, &format!("TD CLOCK ADVANCE {loading}")).await;
+        assert_eq!(said(&mut client, "GET k").await, "\"v\"");
+    }
+}
+
 #[tokio::test]
 async fn a_restart_keeps_data_or_loses_them_or_the_groups() {
     for (fate, entries, groups) in [
@@ -237,7 +267,7 @@ async fn what_is_wrong_is_said() {
     let server = start(FROZEN).await;
     let mut test = Caller::connect(&server);
     for (wrong, error) in [
-        ("RESET k", "syntax error"),
+        ("RESET k", "syntax error; try TD RESET HELP"),
         (
             "RESTART SOON",
             "'SOON' is not known of RESTART; try TD RESTART HELP",
@@ -246,8 +276,11 @@ async fn what_is_wrong_is_said() {
             "RESTART LOSE KEEP",
             "'KEEP' is not known of RESTART; try TD RESTART HELP",
         ),
-        ("RESTART DOWN", "syntax error"),
-        ("RESTART DOWN x", "value is not an integer or out of range"),
+        ("RESTART DOWN", "syntax error; try TD RESTART HELP"),
+        (
+            "RESTART DOWN x",
+            "value is not an integer or out of range; try TD RESTART HELP",
+        ),
         (
             "RESTART LOADING -1",
             "-1 is not within 0 and 1000000000000000",

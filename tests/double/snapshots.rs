@@ -306,8 +306,8 @@ async fn snapshots_are_listed_and_what_is_wrong_is_said() {
             "SNAPSHOT",
             "wrong number of arguments for 'testdouble|snapshot' command",
         ),
-        ("SNAPSHOT SAVE", "syntax error"),
-        ("SNAPSHOT SAVE a b", "syntax error"),
+        ("SNAPSHOT SAVE", "syntax error; try TD SNAPSHOT HELP"),
+        ("SNAPSHOT SAVE a b", "syntax error; try TD SNAPSHOT HELP"),
         (
             "SNAPSHOT SAVE now",
             "NOW and . name what is there now; choose another name",
@@ -320,7 +320,7 @@ async fn snapshots_are_listed_and_what_is_wrong_is_said() {
             "SNAPSHOT KEEP one",
             "'KEEP' is not known of SNAPSHOT; try TD SNAPSHOT HELP",
         ),
-        ("DIFF one", "syntax error"),
+        ("DIFF one", "syntax error; try TD DIFF HELP"),
         (
             "DIFF one three",
             "there is no snapshot 'three'; there are: one, two",

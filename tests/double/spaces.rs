@@ -115,7 +115,7 @@ fn spaces_are_shown_and_freed() {
             "MOVE",
             "!ERR 'MOVE' is not known of SPACE; try TD SPACE HELP",
         ),
-        ("FREE", "!ERR syntax error"),
+        ("FREE", "!ERR syntax error; try TD SPACE HELP"),
     ] {
         assert_eq!(test.ask(&format!("TD SPACE {wrong}")), error);
     }

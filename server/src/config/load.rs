@@ -20,6 +20,7 @@ use super::error::Origin;
 use super::get::has_wildcard;
 use super::kind::Kind;
 use super::kind::system_message;
+use super::start_clock::StartClock;
 use super::table::Name;
 use super::table::RETIRED;
 use super::value::Value;
@@ -126,6 +127,7 @@ impl Loader {
     fn check_double(&self) -> Result<(), ConfigError> {
         let settings = &self.config.settings;
         for (name, is_asked) in [
+            ("clock", settings.clock != StartClock::Real),
             ("faults", !settings.faults.is_empty()),
             ("strict", settings.strict),
         ] {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Both times go by the clock of the test. The connection that asked for the restart stays, as somebody has to move that
-//! clock.
+//! clock. Should it end while the clock stands still, the server is up again: nobody else can reach it.
 
 use tailrace_protocol::Request;
 use tailrace_storage::Compat;
@@ -15,6 +15,7 @@ use tailrace_storage::Now;
 
 use crate::client::ClientId;
 use crate::commands::flush::Free;
+use crate::double::clock::Pace;
 use crate::sockets;
 use crate::spec::Flags;
 use crate::spec::Spec;
@@ -27,6 +28,8 @@ pub(crate) struct Outage {
     down_until: Option<Instant>,
     /// Not before the former.
     loading_until: Instant,
+    /// Who asked for it, if a client did.
+    asker: Option<ClientId>,
 }
 
 /// What a server that was restarted is doing.
@@ -80,6 +83,25 @@ impl State {
         }
     }
 
+    /// Lets the server be up again if it is down, its clock stands still, and who asked for that leaves.
+    pub(crate) fn end_lonely_outage(&mut self, leaving: ClientId) {
+        let now = self.clock.mono();
+        if let Some(double) = &mut self.double
+            && let Some(outage) = double.outage
+            && outage.asker == Some(leaving)
+            && let Some(down_until) = outage.down_until
+            && double.stage.clock.pace() == Pace::Frozen
+        {
+            let loading_micros = outage.loading_until.0 - down_until.0;
+            let loading = Outage {
+                down_until: None,
+                loading_until: Instant(now.0 + loading_micros),
+                ..outage
+            };
+            double.outage = loading.after(now);
+        }
+    }
+
     /// Restarts the server as its clients see it; the connection of `asker` stays, if a client asks.
     pub(crate) fn restart(
         &mut self,
@@ -118,6 +140,7 @@ impl State {
             let outage = Outage {
                 down_until: Some(down_until),
                 loading_until: down_until + loading,
+                asker,
             };
             double.outage = outage.after(now.mono);
         }

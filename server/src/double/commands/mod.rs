@@ -86,6 +86,21 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
     is_it.then_some(&TESTDOUBLE)
 }
 
+/// An error of one of these commands, with a word about where to read on if it says little by itself.
+#[cold]
+pub(crate) fn hinted(error: CommandError, spec: &'static Spec) -> CommandError {
+    if !matches!(
+        error,
+        CommandError::Syntax | CommandError::NotAnInteger | CommandError::NotAFloat
+    ) {
+        return error;
+    }
+    let text = error.to_string();
+    let text = text.strip_prefix("ERR ").unwrap_or(&text);
+    let name = spec.short_name().to_ascii_uppercase();
+    fail(format!("{text}; try TD {name} HELP"))
+}
+
 /// Reads a fault as FAULT ADD does; if it makes no sense, why.
 pub(crate) fn read_rule(words: &[Vec<u8>]) -> Result<Rule, String> {
     read(words, syntax::rule)

@@ -202,7 +202,12 @@ fn reply(text: &[u8]) -> Result<Vec<u8>, CommandError> {
 fn times(args: &mut Args<'_>) -> Result<Option<u64>, CommandError> {
     match args.keyword("always") {
         true => Ok(None),
-        false => number(args).map(Some),
+        false => match number(args)? {
+            0 => Err(fail(
+                "a fault strikes at least once; leave it out, or SKIP some calls",
+            )),
+            times => Ok(Some(times)),
+        },
     }
 }
 
