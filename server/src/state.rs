@@ -326,7 +326,7 @@ impl State {
         }
         if let Some(double) = &mut self.double {
             double.forget(id);
-            self.end_lonely_outage(id);
+            self.end_lonely_outage();
         }
         self.discard(id);
         self.unsubscribe_all(id);

@@ -28,8 +28,6 @@ pub(crate) struct Outage {
     down_until: Option<Instant>,
     /// Not before the former.
     loading_until: Instant,
-    /// Who asked for it, if a client did.
-    asker: Option<ClientId>,
 }
 
 /// What a server that was restarted is doing.
@@ -83,12 +81,14 @@ impl State {
         }
     }
 
-    /// Lets the server be up again if it is down, its clock stands still, and who asked for that leaves.
-    pub(crate) fn end_lonely_outage(&mut self, leaving: ClientId) {
+    /// Lets the server be up again if it is down, its clock stands still, and its last client leaves, as the one is that
+    /// asked for that.
+    pub(crate) fn end_lonely_outage(&mut self) {
+        let is_last = self.clients.len() == 1;
         let now = self.clock.mono();
         if let Some(double) = &mut self.double
             && let Some(outage) = double.outage
-            && outage.asker == Some(leaving)
+            && is_last
             && let Some(down_until) = outage.down_until
             && double.stage.clock.pace() == Pace::Frozen
         {
@@ -96,7 +96,6 @@ impl State {
             let loading = Outage {
                 down_until: None,
                 loading_until: Instant(now.0 + loading_micros),
-                ..outage
             };
             double.outage = loading.after(now);
         }
@@ -140,7 +139,6 @@ impl State {
             let outage = Outage {
                 down_until: Some(down_until),
                 loading_until: down_until + loading,
-                asker,
             };
             double.outage = outage.after(now.mono);
         }
