@@ -48,14 +48,22 @@ impl Usage {
 /// Returns how long threads of a process were ready to run and had no processor, since it was started, and how long the host
 /// of a virtual machine ran something else in place of it, since that was started. Nothing where the system does not tell.
 pub(crate) fn kept_seconds(pid: u32) -> Option<f64> {
+    // Not every system has this file.
+    fs::metadata(format!("/proc/{pid}/schedstat")).ok()?;
     let mut waited_nanos = 0;
-    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let stat = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-        let waited = stat.split_ascii_whitespace().nth(1)?;
-        waited_nanos += waited.parse::<u64>().ok()?;
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        // One that has ended meanwhile has none any more.
+        if let Ok(stat) = fs::read_to_string(thread.path().join("schedstat")) {
+            waited_nanos += thread_waited_nanos(&stat)?;
+        }
     }
     let waited = Duration::from_nanos(waited_nanos).as_secs_f64();
     Some(waited + stolen_seconds(&fs::read_to_string("/proc/stat").ok()?)?)
+}
+
+/// Behind the time that a thread ran there is the time that it waited for a processor.
+fn thread_waited_nanos(schedstat: &str) -> Option<u64> {
+    schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Of all processors together, the eighth number is what was stolen.
@@ -108,6 +116,14 @@ mod tests {
         let stat = "cpu  9 8 7 6 5 4 3 250 2 1\ncpu0 9 8 7 6 5 4 3 100 2 1\n";
 
         assert_eq!(stolen_seconds(stat), Some(2.5));
-        assert!(kept_seconds(std::process::id()).is_some());
+    }
+
+    #[test]
+    fn what_a_thread_waited_stands_behind_what_it_ran() {
+        assert_eq!(
+            thread_waited_nanos("331135393287 2812931043 50082\n"),
+            Some(2_812_931_043)
+        );
+        assert_eq!(thread_waited_nanos(""), None);
     }
 }

@@ -6,6 +6,7 @@
 
 mod bits;
 mod gathered;
+mod group_errors;
 mod groups;
 mod keys;
 mod ledger;
@@ -21,7 +22,8 @@ mod waiting;
 use self::packing::Unpacked;
 
 pub use self::gathered::MissingDatabase;
-pub use self::groups::{CreateGroupError, GroupError, GroupStart};
+pub use self::group_errors::{CreateGroupError, GroupError};
+pub use self::groups::GroupStart;
 pub use self::keys::{KeyFacts, Stored};
 pub use self::payload::{KeyExists, RestoreOptions};
 pub use self::relocate::{Flushed, NoSuchKey};

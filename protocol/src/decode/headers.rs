@@ -3,7 +3,8 @@
 /// What arguments began with when they were last read, by how many their request had and by their place in it.
 ///
 /// Clients say much the same over and over, and so the header of an argument is mostly the one that stood in its place
-/// before. To compare it with that takes half the time of reading it. Nothing else depends on what is kept here.
+/// before. To compare it with that takes fewer steps than to read it (59 and 68 instructions for an argument of an XADD,
+/// all else included). What is decoded does not depend on what is kept here.
 #[derive(Debug)]
 pub(crate) struct Headers {
     places: Box<[Header; PLACES]>,

@@ -11,6 +11,7 @@ use crate::event::Event;
 use crate::id::StreamId;
 use crate::keyspace::RecordIndex;
 use crate::store::Store;
+use crate::store::group_errors::{CreateGroupError, GroupError};
 use crate::store::ledger::GroupChange;
 use crate::store::streams::MissingStream;
 use crate::stream::{NoGroup, Stream};
@@ -24,28 +25,6 @@ pub enum GroupStart {
     After(StreamId),
     /// Behind the last ID that the stream gave out (`$`).
     AfterLast,
-}
-
-/// Why a group was not created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CreateGroupError {
-    /// The key is not there, and was not to be created.
-    NoSuchKey,
-    /// The key holds something else.
-    WrongType,
-    /// There is one of this name.
-    GroupExists,
-}
-
-/// Why something was not done to a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupError {
-    /// The key is not there.
-    NoSuchKey,
-    /// The key holds something else.
-    WrongType,
-    /// The stream has no such group.
-    NoGroup,
 }
 
 impl Store {
@@ -390,23 +369,5 @@ impl GroupStart {
             Self::After(id) => id,
             Self::AfterLast => stream.last_id(),
         }
-    }
-}
-
-impl From<WrongType> for CreateGroupError {
-    fn from(WrongType: WrongType) -> Self {
-        Self::WrongType
-    }
-}
-
-impl From<WrongType> for GroupError {
-    fn from(WrongType: WrongType) -> Self {
-        Self::WrongType
-    }
-}
-
-impl From<NoGroup> for GroupError {
-    fn from(NoGroup: NoGroup) -> Self {
-        Self::NoGroup
     }
 }
