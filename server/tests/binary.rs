@@ -81,7 +81,17 @@ fn ask(client: &mut BufReader<TcpStream>, line: &str) -> String {
 
 /// What a server that cannot start says; it is one line, and the status is 1.
 fn refusal(args: &[&str]) -> String {
-    let output = spawn(args).wait_with_output().unwrap();
+    let mut server = spawn(args);
+    let mut said = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    if !said.is_empty() {
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+    assert_eq!(said, "", "it starts with {args:?}");
+    let output = server.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{args:?}");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
