@@ -4,6 +4,7 @@ use tailrace_tests::Caller;
 use tailrace_tests::Value;
 
 mod beginnings;
+mod calls;
 mod clock;
 mod cluster;
 mod crashes;

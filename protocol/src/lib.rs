@@ -62,6 +62,7 @@ pub use reply::ReplyWriter;
 pub use reply::Room;
 pub use reply::Stamp;
 pub use reply::Version;
+pub use reply::reply_bytes;
 pub use request::Iter;
 pub use request::OwnedRequest;
 pub use request::Request;

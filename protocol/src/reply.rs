@@ -1,10 +1,12 @@
 //! Writes replies, element by element, in the dialect that the client speaks.
 
+mod extent;
 mod late;
 mod line;
 mod marks;
 mod pieces;
 
+pub use self::extent::reply_bytes;
 pub use self::marks::Mark;
 pub use self::pieces::IdPairs;
 pub use self::pieces::Pieces;

@@ -14,11 +14,9 @@ use tailrace_storage::Now;
 
 use crate::client::Client;
 use crate::client::ClientId;
+use crate::dispatch;
 use crate::dispatch::Step;
-use crate::double::hooks::DoubleHooks;
-use crate::double::hooks::Hooks;
-use crate::double::hooks::NoHooks;
-use crate::double::hooks::Sent;
+use crate::double::hooks;
 use crate::engine::Engine;
 use crate::engine::Replies;
 use crate::engine::Verdict;
@@ -38,7 +36,14 @@ pub(crate) enum Resumed {
 
 impl Engine {
     /// Gives those their turn whose waits are over, and those whose waits end by that.
+    #[inline]
     pub(crate) fn run_resumed(&self, state: &mut State, now: Now) {
+        if !state.resumed.is_empty() {
+            self.run_all_resumed(state, now);
+        }
+    }
+
+    fn run_all_resumed(&self, state: &mut State, now: Now) {
         if state.scripts.is_busy() {
             return;
         }
@@ -124,15 +129,9 @@ fn run_held(state: &mut State, held: Held, now: Now) {
     let mut out = std::mem::take(&mut client.out);
     let request = request.as_request();
     let began = state.clock.mono();
-    let sent = Sent {
-        request,
-        bytes: request_bytes,
-        frame: b"",
-        at: 0,
-    };
     let outcome = match state.double {
-        None => NoHooks::execute(state, id, sent, now, &mut out),
-        Some(_) => DoubleHooks::execute(state, id, sent, now, &mut out),
+        None => dispatch::execute(state, id, request, request_bytes, now, &mut out),
+        Some(_) => hooks::execute_held(state, id, request, request_bytes, now, &mut out),
     };
     if let Some(spec) = outcome.ran
         && outcome.step == Step::Done

@@ -291,9 +291,7 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     state.store.set_no_touch(client.no_touch);
     state.store.set_import_source(client.import_source);
     let mut out = std::mem::take(&mut client.out);
-    if state.double.is_some() {
-        hooks::note_client(state, id);
-    }
+    let noted = hooks::note_client(state, id.number);
     let client = state.clients.at(id);
     let start = out.len();
     let mut reply = ReplyWriter::new(&mut out, client.version);
@@ -339,6 +337,9 @@ fn answer_dyn(state: &mut State, waiter: WaiterId, now: Now, write: Box<Answer<'
     let client = state.clients.at(id);
     client.out = out;
     state.caller = caller;
+    if let Some(noted) = noted {
+        hooks::note_client(state, noted);
+    }
     state.slot_stats.current = counted;
     // Whoever is attempted next hears of it before a reply.
     if state.store.has_changes() {

@@ -116,9 +116,9 @@ impl Ledger {
             .is_none_or(|scope| scope[db].contains(key))
     }
 
-    /// Notes what follows as done by this client.
-    pub const fn set_client(&mut self, client: u64) {
-        self.mark.client = client;
+    /// Notes what follows as done by this client. Gives whose it was before.
+    pub const fn set_client(&mut self, client: u64) -> u64 {
+        std::mem::replace(&mut self.mark.client, client)
     }
 
     pub(crate) const fn set_now(&mut self, now: UnixMillis) {

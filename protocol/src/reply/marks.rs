@@ -76,6 +76,11 @@ impl ReplyWriter<'_> {
         }
     }
 
+    /// Everything that stands in the buffer, also what was there before this reply.
+    pub fn written(&self) -> &[u8] {
+        self.out
+    }
+
     /// The place where the next element goes.
     #[inline]
     pub fn mark(&self) -> Mark {

@@ -23,6 +23,27 @@ proptest! {
         }
     }
 
+    /// Replies that stand behind each other are told apart, and half a reply is none.
+    #[test]
+    fn replies_end_where_the_next_begins(elements in prop::collection::vec(element(), 1..5)) {
+        for version in [Version::Resp2, Version::Resp3] {
+            let mut out = Vec::new();
+            let mut ends = Vec::new();
+            for element in &elements {
+                element.write(&mut ReplyWriter::new(&mut out, version));
+                ends.push(out.len());
+            }
+            let mut at = 0;
+            for end in ends {
+                prop_assert_eq!(reply_bytes(&out[at..]), Some(end - at));
+                for half in at..end {
+                    prop_assert_eq!(reply_bytes(&out[at..half]), None);
+                }
+                at = end;
+            }
+        }
+    }
+
     /// A header put in afterwards makes the same bytes as one that was written first.
     #[test]
     fn a_header_may_come_late(elements in prop::collection::vec(element(), 0..30)) {
@@ -50,6 +71,24 @@ proptest! {
         let out = written(Version::Resp2, |writer| writer.unsigned(value));
         prop_assert_eq!(out, format!(":{value}\r\n").into_bytes());
     }
+}
+
+#[test]
+fn what_is_no_reply_reaches_nowhere() {
+    let cases: [&[u8]; 7] = [
+        b"",
+        b"what\r\n",
+        b"$x\r\n",
+        b"*99999999999999999999\r\n",
+        b"$9223372036854775807\r\n",
+        b"%9223372036854775807\r\n",
+        b"*1\r\n?\r\n",
+    ];
+    for bytes in cases {
+        assert_eq!(reply_bytes(bytes), None, "{}", bytes.escape_ascii());
+    }
+    assert_eq!(reply_bytes(b"|1\r\n+a\r\n+b\r\n+c\r\n+d\r\n"), Some(16));
+    assert_eq!(reply_bytes(b"*-1\r\n$-1\r\n"), Some(5));
 }
 
 #[test]

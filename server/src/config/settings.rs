@@ -107,6 +107,8 @@ pub struct Settings {
     pub faults: String,
     /// Whether a process ends in failure if a command was asked for that there is not.
     pub strict: bool,
+    /// How much the calls take that a test double remembers.
+    pub calls_bytes_max: usize,
     /// The file with the commands that a test double starts with; empty if there is none.
     pub fixture: String,
     /// What chance starts from, if it is to be the same each time.
@@ -322,6 +324,7 @@ impl Settings {
             clock: read.start_clock("clock"),
             faults: read.path("faults"),
             strict: read.flag("strict"),
+            calls_bytes_max: read.number("calls-memory"),
             fixture: read.path("fixture"),
             seed: read.threshold("seed"),
             parent: ParentSettings {

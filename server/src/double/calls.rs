@@ -3,60 +3,44 @@
 //! An engine notes calls in a [`FreshCalls`] of its own, for which it needs no other lock, and adds them to the log
 //! when somebody asks for them or when they are many. Where others may ask, it does so whenever its own lock is released.
 
+mod fresh;
 mod piece;
-mod row;
+mod split;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use tailrace_protocol::OwnedRequest;
 
+pub(crate) use self::fresh::FreshCalls;
+pub(crate) use self::fresh::Spot;
 use self::piece::PIECE_BYTES;
 use self::piece::Piece;
 pub(crate) use self::piece::Said;
-use self::row::Row;
 use super::rules::Filter;
 use super::strict::NameCounts;
 use super::subject::Subject;
-use crate::client::Client;
 use crate::client::ClientId;
-use crate::spec::Flags;
+use crate::command_table::CommandTable;
 use crate::spec::Group;
 use crate::spec::Spec;
 
 /// The last calls, in the order in which they were answered.
-#[derive(Default)]
 pub(crate) struct CallLog {
+    /// By which calls are told that are not kept one by one.
+    commands: CommandTable,
     /// The oldest first. Others are added to the last one.
     pieces: VecDeque<Piece>,
     last_number: u64,
-    /// How much they take.
+    /// How much they take, and how much they may.
     bytes: usize,
+    bytes_max: usize,
     /// The memory of the piece that was forgotten last.
     spare: Option<Piece>,
     /// How often each command was asked for that there is not, by name.
     unsupported: NameCounts,
-}
-
-/// Calls that one engine has answered and that are not in the log yet.
-#[derive(Default)]
-pub(crate) struct FreshCalls {
-    piece: Piece,
-    /// The batch that is being executed, unless it has gone into the log meanwhile.
-    batch: Option<Origin>,
-    /// The last calls of that batch.
-    row: Row,
-}
-
-/// Where a batch came from.
-struct Origin {
-    /// Where in the piece it stands.
-    place: Range<usize>,
-    /// The microsecond and the client of its calls, by the piece's head.
-    head: u32,
 }
 
 /// One call.
@@ -133,15 +117,35 @@ impl CallFilter {
 }
 
 impl CallLog {
+    /// One that remembers so much of the last calls of these commands, or a little more.
+    pub(crate) fn new(bytes_max: usize, commands: CommandTable) -> Self {
+        Self {
+            commands,
+            pieces: VecDeque::new(),
+            last_number: 0,
+            bytes: 0,
+            bytes_max,
+            spare: None,
+            unsupported: NameCounts::default(),
+        }
+    }
+
+    /// Forgets everything, and counts from 1 again.
+    pub(crate) fn begin_again(&mut self) {
+        self.clear();
+        self.last_number = 0;
+        self.spare = None;
+        self.unsupported = NameCounts::default();
+    }
+
     /// Adds calls.
     pub(crate) fn add(&mut self, fresh: &mut FreshCalls) {
-        fresh.end_row(&[]);
-        let added = fresh.piece.used_bytes();
+        let piece = fresh.settle();
+        let added = piece.used_bytes();
         self.bytes += added;
-        self.last_number += fresh.piece.len() as u64;
-        fresh.batch = None;
+        self.last_number += piece.len() as u64;
         match self.pieces.back_mut() {
-            Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(&mut fresh.piece),
+            Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(piece),
             _ => {
                 self.make_room();
                 let next = match added < PIECE_BYTES {
@@ -149,15 +153,14 @@ impl CallLog {
                     // There will be as many again.
                     false => self.spare.take().unwrap_or_else(Piece::with_room),
                 };
-                self.pieces
-                    .push_back(std::mem::replace(&mut fresh.piece, next));
+                self.pieces.push_back(std::mem::replace(piece, next));
             }
         }
     }
 
     /// Forgets the oldest calls where there is no room.
     fn make_room(&mut self) {
-        while self.bytes > LOG_BYTES_MAX
+        while self.bytes > self.bytes_max
             && let Some(mut oldest) = self.pieces.pop_front()
         {
             self.bytes -= oldest.used_bytes();
@@ -169,11 +172,10 @@ impl CallLog {
     /// The calls, the newest first.
     fn newest_first(&self) -> impl Iterator<Item = CallEntry<'_>> {
         let pieces = self.pieces.iter().rev();
-        let places = pieces.flat_map(|piece| (0..piece.len()).rev().map(move |at| (piece, at)));
+        let entries = pieces.flat_map(|piece| piece.newest_first(&self.commands));
         let numbers = (1..=self.last_number).rev();
-        places
-            .zip(numbers)
-            .map(|((piece, at), number)| piece.get(at, number))
+        let numbered = entries.zip(numbers);
+        numbered.map(|(entry, number)| CallEntry { number, ..entry })
     }
 
     /// A command was asked for that there is not.
@@ -193,110 +195,10 @@ impl CallLog {
     }
 }
 
-impl FreshCalls {
-    /// A batch of a client is about to be executed, which came as these bytes, while there is so much output. If it is
-    /// `is_simple`, nothing can come between its calls for now.
-    pub(crate) fn begin_batch(
-        &mut self,
-        (at_us, client): (u64, Option<&Client>),
-        input: &[u8],
-        out_bytes: usize,
-        is_simple: bool,
-    ) {
-        // The client of the batch before may have been ended amid a row, and heard nothing of it.
-        self.end_row(&[]);
-        let start = self.piece.add_input(input);
-        let head = self.piece.head_of(at_us, client);
-        let place = start..start + input.len();
-        self.batch = Some(Origin { place, head });
-        if is_simple {
-            self.row.open(at_us, 0, out_bytes);
-        }
-    }
-
-    /// So many bytes of the batch are done with, and this is the output.
-    pub(crate) fn end_batch(&mut self, done: usize, out: &[u8]) {
-        self.end_row(out);
-        if let Some(batch) = self.batch.take() {
-            self.piece.end_input(batch.place, done);
-        }
-    }
-
-    /// Whether the next call may go on with the row of those before, given when that is, and how much output there is. If not, the
-    /// row is to be ended.
-    #[inline]
-    pub(crate) fn goes_on(&self, at_us: u64, out_bytes: usize) -> bool {
-        self.row.goes_on(at_us, out_bytes)
-    }
-
-    /// Adds a call with which the row was to go on, now that it is answered. Says whether it does; if not, the row is to be
-    /// ended.
-    #[inline]
-    pub(crate) fn add_to_row(
-        &mut self,
-        spec: &'static Spec,
-        sent_end: usize,
-        out_bytes: usize,
-    ) -> bool {
-        is_plain(spec) && self.row.add(spec, sent_end, out_bytes)
-    }
-
-    /// Adds the calls of a row, whose replies stand in the output.
-    #[inline]
-    pub(crate) fn end_row(&mut self, out: &[u8]) {
-        let (batch, row) = (self.batch.as_ref(), self.row.close());
-        if let (Some(batch), Some(mut row)) = (batch, row) {
-            self.piece
-                .add_row(&mut row, (batch.head, batch.place.start), out);
-        }
-    }
-
-    /// Opens a row for the calls from this place of the batch and of the output on.
-    pub(crate) fn open_row(
-        &mut self,
-        (at_us, client): (u64, Option<&Client>),
-        sent_end: usize,
-        out_bytes: usize,
-    ) {
-        if let Some(batch) = &mut self.batch {
-            batch.head = self.piece.head_of(at_us, client);
-            self.row.open(at_us, sent_end, out_bytes);
-        }
-    }
-
-    /// Adds a call of a client, as of this microsecond.
-    pub(crate) fn add(
-        &mut self,
-        at: (u64, Option<&Client>),
-        spec: Option<&'static Spec>,
-        said: Said<'_>,
-        reply: &[u8],
-    ) {
-        let kept = reply.len().min(REPLY_BYTES_MAX);
-        let batch_start = self.batch.as_ref().map(|batch| batch.place.start);
-        self.piece.add(at, spec, said, batch_start, &reply[..kept]);
-    }
-
-    /// Says which fault struck the call that was added last.
-    pub(crate) fn add_fault(&mut self, fault: Vec<u8>) {
-        self.piece.add_fault(fault);
-    }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.piece.len() == 0
-    }
-
-    /// Whether there are so many that they are to be added to the log as they are.
-    pub(crate) fn are_many(&self) -> bool {
-        self.piece.used_bytes() >= PIECE_BYTES
-    }
-}
-
 impl CallEntry<'_> {
     /// What was asked.
     pub(crate) fn request(&self) -> OwnedRequest {
-        piece::words_of(self.frame)
+        split::words_of(self.frame)
     }
 
     /// Whether the reply is an error.
@@ -305,13 +207,14 @@ impl CallEntry<'_> {
     }
 }
 
-/// Whether a command changes nothing about its client, and nothing else is to be noted of it than the call.
-fn is_plain(spec: &'static Spec) -> bool {
-    matches!(spec.group, Group::Stream | Group::String | Group::Generic)
-        && !spec.flags.has(Flags::DOUBLE)
+/// Whether a command changes nothing about its client, and is answered by one reply.
+#[inline]
+pub(crate) fn is_plain(spec: &'static Spec) -> bool {
+    matches!(
+        spec.group,
+        Group::Generic | Group::String | Group::Bitmap | Group::Stream
+    )
 }
 
 /// How much of a reply is kept.
-const REPLY_BYTES_MAX: usize = 64 * 1_024;
-/// How much the log may take, so that it stays in the processor's caches. Where the calls are small that is some 12,000 of them.
-const LOG_BYTES_MAX: usize = 2 * 1_024 * 1_024;
+pub(crate) const REPLY_BYTES_MAX: usize = 64 * 1_024;

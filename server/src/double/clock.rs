@@ -175,10 +175,10 @@ impl TestClock {
 impl Clock for TestClock {
     fn now(&self) -> Now {
         let real = self.base.now();
-        match self.is_base.load(Ordering::Acquire) {
-            true => real,
-            false => self.hands.lock().at(real),
+        if self.is_base.load(Ordering::Acquire) {
+            return real;
         }
+        self.hands.lock().at(real)
     }
 
     fn moved(&self) -> Option<Arc<Notify>> {

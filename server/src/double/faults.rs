@@ -29,11 +29,12 @@ use crate::state::State;
 pub(super) fn execute(
     state: &mut State,
     id: ClientId,
-    sent: Sent<'_>,
+    sent: &Sent<'_>,
+    bytes: usize,
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    let Sent { request, bytes, .. } = sent;
+    let request = sent.request;
     let spec = look_up(state, request);
     if request.is_empty() || spec.is_some_and(|spec| spec.flags.has(Flags::DOUBLE)) {
         return dispatch::execute(state, id, request, bytes, now, out);
@@ -150,13 +151,8 @@ pub(crate) fn on_late_reply(
     } else {
         &reply[..]
     };
-    let sent = Sent {
-        request,
-        bytes: 0,
-        frame: b"",
-        at: 0,
-    };
-    log(state, id, Some(parked.spec), sent, now, struck, heard);
+    let sent = Sent::before(request);
+    log(state, id, Some(parked.spec), &sent, now, struck, heard);
 }
 
 fn strike(
@@ -197,7 +193,7 @@ fn refuse(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    sent: Sent<'_>,
+    sent: &Sent<'_>,
     now: Now,
     error: &str,
     out: &mut Vec<u8>,

@@ -3,14 +3,19 @@
 //! [`Hooks`] is what the loop over a batch is generic over, so that a server that is no test double has
 //! nothing of this in that loop.
 
+use tailrace_protocol::Batch;
 use tailrace_protocol::Request;
 use tailrace_storage::Now;
 
 use super::Double;
 use super::calls::Said;
+use super::calls::Spot;
+use super::calls::is_plain;
 use super::faults;
 use super::readers;
+use crate::client::Client;
 use crate::client::ClientId;
+use crate::client::ReplyMode;
 use crate::command_table::Lookup;
 use crate::dispatch;
 use crate::dispatch::Outcome;
@@ -20,175 +25,293 @@ use crate::spec::Spec;
 use crate::state::State;
 
 /// A command as it came.
-#[derive(Clone, Copy)]
 pub(crate) struct Sent<'a> {
     pub(crate) request: Request<'a>,
-    /// In how many bytes.
-    pub(crate) bytes: usize,
-    /// These bytes, if they are at hand.
+    /// The bytes that it was sent in, if they are at hand.
     pub(crate) frame: &'a [u8],
     /// Where in the batch they begin that came with them.
     pub(crate) at: usize,
 }
 
-/// How one command is executed.
+/// What goes around the commands of a batch.
 pub(crate) trait Hooks {
-    /// [`dispatch::execute`], with whatever goes around it.
+    /// A batch of a client begins, which came as these bytes, with this output before.
+    fn begin(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]) -> Self;
+
+    /// [`dispatch::execute`], with whatever goes around it, for the command at an index of the batch. It may take until later than `now`. Nothing
+    /// comes of it if its client is gone by then.
     fn execute(
+        &mut self,
         state: &mut State,
         id: ClientId,
-        sent: Sent<'_>,
-        now: Now,
+        sent: (usize, &Sent<'_>),
+        now: &mut Now,
         out: &mut Vec<u8>,
     ) -> Outcome;
 
-    /// What happens before a request that has just come; it may be later then.
-    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now>;
+    /// It is later from the command on that begins so far in the batch.
+    fn set_time(&mut self, state: &mut State, now: Now, sent: usize, out: &[u8]);
 
-    /// A batch of a client begins, which came as these bytes, with this output before.
-    fn begin_batch(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]);
-
-    /// So many bytes of it are done with, and this is the output. It may be left without that if its client is ended.
-    fn end_batch(state: &mut State, done: usize, out: &[u8]);
+    /// So many bytes of the batch are done with, and this is the output. It may be left without that if its client is ended.
+    fn end(self, state: &mut State, done: usize, out: &[u8]);
 }
 
 /// Nothing goes around a command.
 pub(crate) struct NoHooks;
 
 /// Faults and the call log go around it.
-pub(crate) struct DoubleHooks;
+pub(crate) struct DoubleHooks {
+    /// Nothing can strike the commands for now: nothing is noted of each.
+    is_in_row: bool,
+}
 
 impl Hooks for NoHooks {
-    #[inline]
+    #[inline(always)]
+    fn begin(_: &mut State, _: ClientId, _: Now, _: &[u8], _: &[u8]) -> Self {
+        Self
+    }
+
+    #[inline(always)]
     fn execute(
+        &mut self,
         state: &mut State,
         id: ClientId,
-        sent: Sent<'_>,
-        now: Now,
+        (_, sent): (usize, &Sent<'_>),
+        now: &mut Now,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        dispatch::execute(state, id, sent.request, sent.bytes, now, out)
+        dispatch::execute(state, id, sent.request, sent.frame.len(), *now, out)
     }
 
-    #[inline]
-    fn on_request(_: &mut State, _: ClientId, _: Request<'_>) -> Option<Now> {
-        None
-    }
+    #[inline(always)]
+    fn set_time(&mut self, _: &mut State, _: Now, _: usize, _: &[u8]) {}
 
-    #[inline]
-    fn begin_batch(_: &mut State, _: ClientId, _: Now, _: &[u8], _: &[u8]) {}
-
-    #[inline]
-    fn end_batch(_: &mut State, _: usize, _: &[u8]) {}
+    #[inline(always)]
+    fn end(self, _: &mut State, _: usize, _: &[u8]) {}
 }
 
 impl Hooks for DoubleHooks {
-    #[inline(always)]
-    fn execute(
-        state: &mut State,
-        id: ClientId,
-        sent: Sent<'_>,
-        now: Now,
-        out: &mut Vec<u8>,
-    ) -> Outcome {
-        let start = out.len();
-        let fresh = &mut double(state).fresh;
-        if !fresh.goes_on(now.wall.0, start) || may_be_test(sent) {
-            fresh.end_row(out);
-            return execute_alone(state, id, sent, now, out);
-        }
-        let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
-        let Double { fresh, readers, .. } = double(state);
-        let end = sent.at + sent.frame.len();
-        if let (Some(spec), Step::Done) = (outcome.ran, outcome.step)
-            && fresh.add_to_row(spec, end, out.len())
-        {
-            readers.note(id, spec, sent);
-            return outcome;
-        }
-        fresh.end_row(&out[..start]);
-        log_passed(state, id, sent, now, outcome, &out[start..]);
-        outcome
-    }
-
     #[inline]
-    fn on_request(state: &mut State, id: ClientId, request: Request<'_>) -> Option<Now> {
-        state.tick(id, request)
-    }
-
-    fn begin_batch(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]) {
-        note_client(state, id);
-        let is_simple = is_simple(state);
+    fn begin(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]) -> Self {
+        note_client(state, id.number);
+        let is_simple = is_simple(state) && is_well(state, id);
         let State {
             clients, double, ..
         } = state;
-        if let Some(double) = double {
-            let at = (now.wall.0, clients.get(id));
-            double.fresh.begin_batch(at, input, out.len(), is_simple);
+        let Some(double) = double else {
+            return Self { is_in_row: false };
+        };
+        let client = clients.get(id);
+        let is_in_row = is_simple && client.is_some_and(hears_replies);
+        let row = is_in_row.then_some((now.wall.0, out.len()));
+        double.fresh.begin_batch(client, input, row);
+        Self { is_in_row }
+    }
+
+    #[inline(always)]
+    fn execute(
+        &mut self,
+        state: &mut State,
+        id: ClientId,
+        (index, sent): (usize, &Sent<'_>),
+        now: &mut Now,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        if !self.is_in_row {
+            let outcome = execute_in_time(state, id, sent, now, out);
+            self.is_in_row = begin_row(state, id, (index, sent), *now, outcome, out);
+            return outcome;
+        }
+        let start = out.len();
+        let bytes = sent.frame.len();
+        let outcome = dispatch::execute(state, id, sent.request, bytes, *now, out);
+        if !is_unremarkable(outcome) {
+            self.is_in_row = after_remarkable(state, id, (index, sent), *now, outcome, start, out);
+        }
+        double(state).fresh.set_done(index + 1);
+        outcome
+    }
+
+    fn set_time(&mut self, state: &mut State, now: Now, sent: usize, out: &[u8]) {
+        if self.is_in_row {
+            let end = Spot {
+                sent,
+                heard: out.len(),
+            };
+            double(state).fresh.set_time(now.wall.0, end, out);
         }
     }
 
-    fn end_batch(state: &mut State, done: usize, out: &[u8]) {
+    #[inline]
+    fn end(self, state: &mut State, done: usize, out: &[u8]) {
         double(state).fresh.end_batch(done, out);
     }
 }
 
 impl<'a> Sent<'a> {
-    /// For the log, as the bytes that came if they are read like others.
-    fn said(self) -> Said<'a> {
-        match self.frame.first() {
-            Some(b'*') => Said::Frame(self.frame, self.at),
-            _ => Said::Words(self.request),
+    /// Number `index` of a batch.
+    #[inline(always)]
+    pub(crate) fn of(batch: &'a Batch, input: &'a [u8], index: usize) -> Self {
+        let at = batch.input_bytes(index);
+        Self {
+            request: batch.request(input, index),
+            frame: &input[at..batch.input_bytes(index + 1)],
+            at,
+        }
+    }
+
+    /// A command whose bytes are not at hand any more.
+    pub(super) fn before(request: Request<'a>) -> Self {
+        Self {
+            request,
+            frame: b"",
+            at: 0,
+        }
+    }
+
+    /// For the log, as the bytes that came if they are at hand.
+    fn said(&self) -> Said<'a> {
+        match self.frame {
+            b"" => Said::Words(self.request),
+            frame => Said::Frame(frame, self.at),
         }
     }
 }
 
-/// Whether what a client sent may be for the test double itself, which may then ask for calls. Inline commands may be, too: their
-/// bytes are not read like others.
+/// Whether no fault can strike a command for now, and none moves the clock: what is due comes between them then.
 #[inline]
-fn may_be_test(sent: Sent<'_>) -> bool {
-    let first = sent.request.get(0).and_then(<[u8]>::first);
-    sent.frame.first() != Some(&b'*') || first.is_none_or(|first| first.eq_ignore_ascii_case(&b't'))
-}
-
-/// Whether nothing can strike commands for now, and nobody waits who would be answered between them.
 fn is_simple(state: &State) -> bool {
     let double = state.double.as_ref();
-    // Where each command moves the clock, what is due comes between them.
-    let is_still = |double: &Double| double.lets_pass() && double.stage.tick().0 == 0;
-    double.is_some_and(|double| is_still(double))
-        && state.cluster.is_none()
-        && state.parked.is_empty()
+    double.is_some_and(|double| double.lets_pass() && double.stage.tick().0 == 0)
 }
 
-/// Executes a command that is no part of a row. Those that follow may be.
-fn execute_alone(
+/// Whether the node that a client speaks to is there.
+#[inline]
+fn is_well(state: &State, id: ClientId) -> bool {
+    state.cluster.is_none() || state.refused_by_death(id).is_none()
+}
+
+/// Whether a client hears one reply to each command, and nothing else.
+#[inline]
+fn hears_replies(client: &Client) -> bool {
+    client.reply_mode == ReplyMode::On
+        && client.tracking.is_none()
+        && !client.is_monitor
+        && !client.is_subscriber()
+}
+
+/// Whether nothing is to be noted of a command but that it was called.
+#[inline]
+fn is_unremarkable(outcome: Outcome) -> bool {
+    let is_so = |spec: &'static Spec| {
+        is_plain(spec) && !spec.flags.has(Flags::BLOCKING | Flags::SERVES_CONSUMER)
+    };
+    outcome.step == Step::Done && outcome.ran.is_some_and(is_so)
+}
+
+/// Notes a command of a row that is answered from `start` on. Says whether those that follow belong to a row.
+#[inline(never)]
+fn after_remarkable(
     state: &mut State,
     id: ClientId,
-    sent: Sent<'_>,
+    (index, sent): (usize, &Sent<'_>),
+    now: Now,
+    outcome: Outcome,
+    start: usize,
+    out: &[u8],
+) -> bool {
+    if let (Some(spec), Step::Done) = (outcome.ran, outcome.step)
+        && is_plain(spec)
+    {
+        double(state).readers.note(id, spec, sent);
+        return true;
+    }
+    let fresh = &mut double(state).fresh;
+    fresh.end_row(Some(sent.at), &out[..start]);
+    log_passed(state, id, sent, now, outcome, &out[start..]);
+    begin_row(state, id, (index, sent), now, outcome, out)
+}
+
+/// Lets the calls behind this one be a row, if nothing can strike them. Says whether it is so.
+fn begin_row(
+    state: &mut State,
+    id: ClientId,
+    (index, sent): (usize, &Sent<'_>),
+    now: Now,
+    outcome: Outcome,
+    out: &[u8],
+) -> bool {
+    double(state).fresh.set_done(index + 1);
+    if outcome.step != Step::Done || !is_simple(state) || !is_well(state, id) {
+        return false;
+    }
+    // It may have begun a ledger.
+    note_client(state, id.number);
+    let State {
+        clients, double, ..
+    } = state;
+    let client = clients.get(id);
+    let (Some(double), true) = (double, client.is_some_and(hears_replies)) else {
+        return false;
+    };
+    let start = Spot {
+        sent: sent.at + sent.frame.len(),
+        heard: out.len(),
+    };
+    double.fresh.begin_row(now.wall.0, client, start)
+}
+
+/// Executes a command that is no part of a row, before which time may pass.
+#[inline(never)]
+fn execute_in_time(
+    state: &mut State,
+    id: ClientId,
+    sent: &Sent<'_>,
+    now: &mut Now,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    if let Some(later) = state.tick(id, sent.request) {
+        *now = later;
+        if state.clients.get(id).is_none() {
+            // It has become time for this client, too.
+            return Outcome {
+                step: Step::Done,
+                ran: None,
+            };
+        }
+    }
+    let bytes = sent.frame.len();
+    execute_alone(state, id, sent, bytes, *now, out)
+}
+
+/// Executes a command of so many bytes that was kept back.
+pub(crate) fn execute_held(
+    state: &mut State,
+    id: ClientId,
+    request: Request<'_>,
+    bytes: usize,
     now: Now,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    note_client(state, id);
-    let is_well = state.cluster.is_none() || state.refused_by_death(id).is_none();
-    if !is_well || !double(state).lets_pass() {
-        return faults::execute(state, id, sent, now, out);
+    execute_alone(state, id, &Sent::before(request), bytes, now, out)
+}
+
+/// Executes a command that is no part of a row.
+fn execute_alone(
+    state: &mut State,
+    id: ClientId,
+    sent: &Sent<'_>,
+    bytes: usize,
+    now: Now,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    note_client(state, id.number);
+    if !is_well(state, id) || !double(state).lets_pass() {
+        return faults::execute(state, id, sent, bytes, now, out);
     }
     let start = out.len();
-    let outcome = dispatch::execute(state, id, sent.request, sent.bytes, now, out);
+    let outcome = dispatch::execute(state, id, sent.request, bytes, now, out);
     log_passed(state, id, sent, now, outcome, &out[start..]);
-    if outcome.step == Step::Done && is_simple(state) {
-        // It may have begun a ledger.
-        note_client(state, id);
-        let State {
-            clients, double, ..
-        } = state;
-        if let Some(double) = double {
-            let at = (now.wall.0, clients.get(id));
-            let sent_end = sent.at + sent.frame.len();
-            double.fresh.open_row(at, sent_end, out.len());
-        }
-    }
     outcome
 }
 
@@ -196,7 +319,7 @@ fn execute_alone(
 fn log_passed(
     state: &mut State,
     id: ClientId,
-    sent: Sent<'_>,
+    sent: &Sent<'_>,
     now: Now,
     outcome: Outcome,
     reply: &[u8],
@@ -230,12 +353,11 @@ pub(super) fn look_up(state: &State, request: Request<'_>) -> Option<&'static Sp
     }
 }
 
-/// What follows is done by this client.
+/// What follows is done by the client of this number. Gives that of who was there before, if the ledger wants to know.
 #[inline]
-pub(crate) fn note_client(state: &mut State, id: ClientId) {
-    if let Some(ledger) = state.store.ledger_mut() {
-        ledger.set_client(id.number);
-    }
+pub(crate) fn note_client(state: &mut State, number: u64) -> Option<u64> {
+    let ledger = state.store.ledger_mut()?;
+    Some(ledger.set_client(number))
 }
 
 /// Adds a call to the log, with the fault that struck it.
@@ -243,7 +365,7 @@ pub(super) fn log(
     state: &mut State,
     id: ClientId,
     spec: Option<&'static Spec>,
-    sent: Sent<'_>,
+    sent: &Sent<'_>,
     now: Now,
     fault: Option<Vec<u8>>,
     reply: &[u8],
@@ -255,10 +377,7 @@ pub(super) fn log(
         return;
     };
     let at = (now.wall.0, clients.get(id));
-    double.fresh.add(at, spec, sent.said(), reply);
-    if let Some(fault) = fault {
-        double.fresh.add_fault(fault);
-    }
+    double.fresh.add(at, spec, sent.said(), reply, fault);
     if spec.is_none() {
         let name = sent.request.get(0).unwrap_or_default();
         double.stage.note_unsupported(name);

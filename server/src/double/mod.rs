@@ -120,6 +120,12 @@ impl Double {
         log
     }
 
+    /// Likewise amid a batch, while this is the output.
+    pub(crate) fn settled_calls_amid(&mut self, out: &[u8]) -> MutexGuard<'_, CallLog> {
+        self.fresh.end_row(None, out);
+        self.settled_calls()
+    }
+
     /// Adds what this engine has answered to the call log.
     pub(crate) fn settle_calls(&mut self) {
         if !self.fresh.is_empty() {

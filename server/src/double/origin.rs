@@ -70,7 +70,7 @@ impl State {
         if let Some(clock) = origin.clock {
             clock.set_on(&double.stage);
         }
-        *double.settled_calls() = Default::default();
+        double.settled_calls().begin_again();
         self.begin_cluster();
         self.replace_data(data);
         self.forget_run();

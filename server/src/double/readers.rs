@@ -32,13 +32,13 @@ struct Reading {
 impl ReadersByClient {
     /// A client sends a command, which may be one that reads or claims.
     #[inline]
-    pub(crate) fn note(&mut self, client: ClientId, spec: &'static Spec, sent: Sent<'_>) {
+    pub(crate) fn note(&mut self, client: ClientId, spec: &'static Spec, sent: &Sent<'_>) {
         if is_noted(spec) {
             self.note_reading(client, spec, sent);
         }
     }
 
-    fn note_reading(&mut self, client: ClientId, spec: &'static Spec, sent: Sent<'_>) {
+    fn note_reading(&mut self, client: ClientId, spec: &'static Spec, sent: &Sent<'_>) {
         let readings = self.clients.entry(client).or_default();
         if !sent.frame.is_empty() && readings.last == sent.frame {
             return;

@@ -65,11 +65,17 @@ struct Cast {
 
 impl Stage {
     /// A stage whose clock goes like this at first, by a base that shows the host's time or another one.
-    pub(crate) fn new(clock: StartClock, base: Arc<dyn Clock>, seed: u64, seat: Seat) -> Arc<Self> {
+    pub(crate) fn new(
+        clock: StartClock,
+        base: Arc<dyn Clock>,
+        seed: u64,
+        calls: CallLog,
+        seat: Seat,
+    ) -> Arc<Self> {
         let stage = Self {
             clock: Arc::new(TestClock::on(base)),
             rules: FaultRules::new(seed),
-            calls: Mutex::default(),
+            calls: Mutex::new(calls),
             jobs: Mutex::default(),
             bell: Notify::new(),
             changed: Notify::new(),

@@ -93,13 +93,18 @@ impl Double {
 
 impl State {
     /// Answers those who wait for what holds now.
+    #[inline]
     pub(crate) fn check_watches(&mut self, now: Now) {
+        let double = self.double.as_ref();
+        if double.is_some_and(|double| !double.watches.watches.is_empty()) {
+            self.check_all_watches(now);
+        }
+    }
+
+    fn check_all_watches(&mut self, now: Now) {
         let Some(double) = &mut self.double else {
             return;
         };
-        if double.watches.watches.is_empty() {
-            return;
-        }
         double.settle_calls();
         let watches = std::mem::take(&mut double.watches.watches);
         let (over, left): (Vec<_>, Vec<_>) = watches.into_iter().partition(|watch| {

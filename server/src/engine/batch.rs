@@ -178,29 +178,17 @@ impl Engine {
         let mut since_clock = 0;
         state.timing.begin();
         let sent = &input[..batch.input_bytes(batch.len())];
-        H::begin_batch(state, id, now, sent, out);
+        let mut hooks = H::begin(state, id, now, sent, out);
         while verdict == Verdict::Open && count < batch.len() && out.len() < OUTPUT_BYTES_MAX {
             if since_clock == COMMANDS_PER_CLOCK {
                 since_clock = 0;
                 now = self.read_clock(state, now, None).0;
+                hooks.set_time(state, now, batch.input_bytes(count), out);
                 serve::settle(state, now);
             }
             since_clock += 1;
-            let request = batch.request(input, count);
-            let at = batch.input_bytes(count);
-            let frame = &input[at..batch.input_bytes(count + 1)];
-            if let Some(later) = H::on_request(state, id, request) {
-                now = later;
-                // It may have become time for this client, too.
-                state.clients.get(id)?;
-            }
-            let sent = Sent {
-                request,
-                bytes: frame.len(),
-                frame,
-                at,
-            };
-            let Outcome { ran, step } = H::execute(state, id, sent, now, out);
+            let sent = Sent::of(batch, input, count);
+            let Outcome { ran, step } = hooks.execute(state, id, (count, &sent), &mut now, out);
             count += 1;
             // A command that took its time has left `now` behind.
             if let Some(spec) = ran
@@ -210,9 +198,10 @@ impl Engine {
                 let (read, micros) = self.read_clock(state, now, ran);
                 if step == Step::Done {
                     state.slot_stats.on_time(micros);
-                    state.log_if_slow(id, spec, request, now, micros);
+                    state.log_if_slow(id, spec, sent.request, now, micros);
                 }
                 now = read;
+                hooks.set_time(state, now, batch.input_bytes(count), out);
             }
             serve::settle(state, now);
             let client = state.clients.get_mut(id)?;
@@ -231,7 +220,7 @@ impl Engine {
             let State { timing, stats, .. } = state;
             timing.on_reading(now.mono, self.clock.mono(), None, stats);
         }
-        H::end_batch(state, batch.input_bytes(count), out);
+        hooks.end(state, batch.input_bytes(count), out);
         state.stats.on_cycle(count);
         Some(count)
     }

@@ -15,10 +15,12 @@ use crate::clock::SystemClock;
 use crate::cluster::Cluster;
 use crate::cluster::Membership;
 use crate::cluster::NodeIndex;
+use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::config::LogLevel;
 use crate::config::Settings;
 use crate::double::Double;
+use crate::double::calls::CallLog;
 use crate::double::fixture;
 use crate::double::spaces::Root;
 use crate::double::spaces::Seat;
@@ -187,7 +189,9 @@ impl Builder {
                 (root.seat(), Some(root))
             }
         };
-        Some((Stage::new(settings.clock, base, seed, seat), root))
+        let commands = CommandTable::new(self.config.renames(), true);
+        let calls = CallLog::new(settings.calls_bytes_max, commands);
+        Some((Stage::new(settings.clock, base, seed, calls, seat), root))
     }
 
     /// Another builder of the same kind.

@@ -6,26 +6,28 @@
 
 use std::ops::Range;
 
-use tailrace_protocol::Batch;
-use tailrace_protocol::BatchBounds;
-use tailrace_protocol::Decoder;
-use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::Request;
 
 use super::CallEntry;
-use super::row::Call;
-use super::row::Over;
+use super::REPLY_BYTES_MAX;
+use super::split::parts;
+use super::split::reply_ends;
+use super::split::request_ends;
+use super::split::words_of;
 use crate::client::Client;
 use crate::client::ClientId;
+use crate::command_table::CommandTable;
+use crate::command_table::Lookup;
 use crate::spec::Spec;
 
 /// Calls, in the order in which they were answered.
 #[derive(Default)]
 pub(super) struct Piece {
-    rows: Vec<Record>,
-    calls: Vec<Call>,
+    rows: Vec<Row>,
+    /// How many calls there are.
+    calls: usize,
     heads: Vec<Head>,
-    /// With the place of the call that each struck, in order.
+    /// With the place of the row that is the call which each struck, in order.
     faults: Vec<(usize, Vec<u8>)>,
     /// What was sent.
     requests: Vec<u8>,
@@ -34,18 +36,37 @@ pub(super) struct Piece {
 }
 
 /// Calls that follow each other, or one alone.
-struct Record {
+#[derive(Clone)]
+struct Row {
+    at_us: u64,
+    /// The place of what they have in common with others.
     head: u32,
-    /// The place of the first of them.
-    first: usize,
-    /// Where in `requests` what was sent begins, and in `replies` what was heard.
-    request_start: usize,
-    reply_start: usize,
+    calls: Calls,
+    /// Where in `requests` and `replies` they stand. What was heard is empty if it is not known.
+    requests: Range<usize>,
+    replies: Range<usize>,
 }
 
-/// What calls in a row have in common.
+/// How many calls, and of which commands.
+#[derive(Clone, Copy)]
+enum Calls {
+    /// One, of this command; nothing if there is none of its name.
+    One(Option<&'static Spec>),
+    /// So many, of commands that are there.
+    Many(usize),
+}
+
+impl Calls {
+    fn len(self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(count) => count,
+        }
+    }
+}
+
+/// What the calls of a client have in common, as long as nobody else calls.
 struct Head {
-    at_us: u64,
     client: ClientId,
     name: Vec<u8>,
     node: usize,
@@ -64,7 +85,7 @@ impl Piece {
     /// One that is as large already as it will be.
     pub(super) fn with_room() -> Self {
         Self {
-            calls: Vec::with_capacity(PIECE_BYTES / 4 / size_of::<Call>()),
+            rows: Vec::with_capacity(PIECE_BYTES / ROW_BYTES_USUAL),
             requests: Vec::with_capacity(PIECE_BYTES),
             replies: Vec::with_capacity(PIECE_BYTES / 2),
             ..Self::default()
@@ -73,15 +94,14 @@ impl Piece {
 
     /// How many calls there are.
     pub(super) fn len(&self) -> usize {
-        self.calls.len()
+        self.calls
     }
 
     /// The memory that the calls take, without what is kept for others.
     pub(super) fn used_bytes(&self) -> usize {
         self.requests.len()
             + self.replies.len()
-            + self.calls.len() * size_of::<Call>()
-            + self.rows.len() * size_of::<Record>()
+            + self.rows.len() * size_of::<Row>()
             + self.heads.len() * size_of::<Head>()
     }
 
@@ -109,8 +129,8 @@ impl Piece {
         batch_start: Option<usize>,
         reply: &[u8],
     ) {
-        let head = self.head_of(at_us, client);
-        let (request_start, bytes) = match (said, batch_start) {
+        let head = self.head_of(client);
+        let (start, bytes) = match (said, batch_start) {
             (Said::Frame(frame, at), Some(start)) => (start + at, frame.len()),
             (Said::Frame(frame, _), None) => (self.add_input(frame), frame.len()),
             (Said::Words(request), _) => {
@@ -119,69 +139,135 @@ impl Piece {
                 (start, self.requests.len() - start)
             }
         };
-        self.rows.push(Record {
+        self.calls += 1;
+        let replies = self.add_heard(reply);
+        self.rows.push(Row {
+            at_us,
             head,
-            first: self.calls.len(),
-            request_start,
-            reply_start: self.replies.len(),
-        });
-        self.replies.extend_from_slice(reply);
-        self.calls.push(Call {
-            spec,
-            sent: bytes,
-            heard: reply.len(),
+            calls: Calls::One(spec),
+            requests: start..start + bytes,
+            replies,
         });
     }
 
-    /// Adds calls that have a head in common and came with the batch that stands from `batch_start` on. Replies stand in `out`, or
-    /// are not known if that has none.
-    pub(super) fn add_row(
-        &mut self,
-        row: &mut Over<'_>,
-        (head, batch_start): (u32, usize),
-        out: &[u8],
-    ) {
-        let heard_end = row.calls.last().map_or(0, |call| call.heard);
-        let heard = row.heard_start..row.heard_start + heard_end;
-        let heard = out.get(heard).unwrap_or_default();
-        if heard.len() < heard_end {
-            row.calls.iter_mut().for_each(|call| call.heard = 0);
-        }
-        self.rows.push(Record {
+    /// Begins a row of calls of one microsecond and head. Gives its place.
+    #[inline]
+    pub(super) fn begin_row(&mut self, at_us: u64, head: u32) -> usize {
+        let place = self.rows.len();
+        self.rows.push(Row {
+            at_us,
             head,
-            first: self.calls.len(),
-            request_start: batch_start + row.sent_start,
-            reply_start: self.replies.len(),
+            calls: Calls::Many(0),
+            requests: 0..0,
+            replies: 0..0,
         });
+        place
+    }
+
+    /// Ends the last row, which is at this place, with so many calls. It is forgotten if it has none.
+    #[inline]
+    pub(super) fn end_row(&mut self, place: usize, calls: usize) {
+        self.calls += calls;
+        match self.rows.get_mut(place) {
+            Some(row) if calls > 0 => row.calls = Calls::Many(calls),
+            _ => self.rows.truncate(place),
+        }
+    }
+
+    /// Says where the requests of a row stand, and what they heard.
+    #[inline]
+    pub(super) fn fill_row(&mut self, place: usize, requests: Range<usize>, heard: Option<&[u8]>) {
+        let Some(row) = self.rows.get_mut(place) else {
+            return;
+        };
+        let heard = heard.unwrap_or_default();
+        let start = self.replies.len();
+        row.requests = requests;
+        row.replies = start..start + heard.len();
+        match heard.len() <= REPLY_BYTES_MAX {
+            true => self.replies.extend_from_slice(heard),
+            false => self.part_row(place, heard),
+        }
+    }
+
+    /// Makes a row of each call of a row, since no more than a part of what some heard is kept.
+    #[cold]
+    fn part_row(&mut self, place: usize, heard: &[u8]) {
+        let row = self.rows[place].clone();
+        let count = row.calls.len();
+        let ends = request_ends(&self.requests[row.requests.clone()], count);
+        let mut start = row.requests.start;
+        let mut alone = Vec::with_capacity(count);
+        for (end, heard) in ends.into_iter().zip(parts(heard, reply_ends(heard, count))) {
+            let end = row.requests.start + end;
+            let kept = &heard[..heard.len().min(REPLY_BYTES_MAX)];
+            alone.push(Row {
+                calls: Calls::Many(1),
+                requests: start..end,
+                replies: self.add_heard(kept),
+                ..row
+            });
+            start = end;
+        }
+        self.rows.splice(place..=place, alone);
+        let faults = self.faults.iter_mut();
+        let behind = faults.filter(|(of, _)| *of > place);
+        behind.for_each(|(of, _)| *of += count - 1);
+    }
+
+    /// [`Self::fill_row`] for several rows whose requests and replies stand one behind the other.
+    #[cold]
+    pub(super) fn fill_rows(
+        &mut self,
+        places: &[usize],
+        requests: Range<usize>,
+        heard: Option<&[u8]>,
+    ) {
+        let (mut start, mut left) = (requests.start, heard);
+        let mut rows = Vec::with_capacity(places.len());
+        for place in places {
+            let count = self.rows.get(*place).map_or(0, |row| row.calls.len());
+            let end = start + end_of(&request_ends(&self.requests[start..requests.end], count));
+            let heard = left.map(|left| left.split_at(end_of(&reply_ends(left, count))));
+            rows.push((*place, start..end, heard.map(|(heard, _)| heard)));
+            (start, left) = (end, heard.map(|(_, left)| left));
+        }
+        // The last first, since a row may become several.
+        for (place, requests, heard) in rows.into_iter().rev() {
+            self.fill_row(place, requests, heard);
+        }
+    }
+
+    #[inline]
+    fn add_heard(&mut self, heard: &[u8]) -> Range<usize> {
+        let start = self.replies.len();
         self.replies.extend_from_slice(heard);
-        self.calls.append(row.calls);
+        start..self.replies.len()
     }
 
     /// Says which fault struck the call that was added last.
     pub(super) fn add_fault(&mut self, fault: Vec<u8>) {
-        if let Some(last) = self.calls.len().checked_sub(1) {
+        if let Some(last) = self.rows.len().checked_sub(1) {
             self.faults.push((last, fault));
         }
     }
 
-    /// Where what this call has in common with the last ones stands.
+    /// Where what the calls of a client have in common stands, who is nobody if it is gone already.
     #[inline]
-    pub(super) fn head_of(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
+    pub(super) fn head_of(&mut self, client: Option<&Client>) -> u32 {
         if let (Some(head), Some(client)) = (self.heads.last(), client)
             && head.client == client.id
-            && head.at_us == at_us
             && is_same_name(&head.name, &client.name)
             && head.node == client.face.place()
         {
             return self.last_head();
         }
-        self.begin_head(at_us, client)
+        self.begin_head(client)
     }
 
     #[cold]
-    fn begin_head(&mut self, at_us: u64, client: Option<&Client>) -> u32 {
+    fn begin_head(&mut self, client: Option<&Client>) -> u32 {
         self.heads.push(Head {
-            at_us,
             client: client.map_or(ClientId::NOBODY, |client| client.id),
             name: client.map_or_else(Vec::new, |client| client.name.clone()),
             node: client.map_or(0, |client| client.face.place()),
@@ -201,28 +287,29 @@ impl Piece {
     /// Takes the calls of another piece behind its own, which keeps its memory for others.
     pub(super) fn absorb(&mut self, other: &mut Self) {
         let (requests, replies) = (self.requests.len(), self.replies.len());
-        let (calls, heads) = (self.calls.len(), self.head_count());
+        let (rows, heads) = (self.rows.len(), self.head_count());
         self.requests.extend_from_slice(&other.requests);
         self.replies.extend_from_slice(&other.replies);
+        self.calls += other.calls;
         self.heads.append(&mut other.heads);
         let faults = other.faults.drain(..);
-        let faults = faults.map(|(place, fault)| (calls + place, fault));
+        let faults = faults.map(|(place, fault)| (rows + place, fault));
         self.faults.extend(faults);
-        let added = other.rows.drain(..).map(|row| Record {
-            first: calls + row.first,
-            request_start: requests + row.request_start,
-            reply_start: replies + row.reply_start,
+        let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+        let added = other.rows.drain(..).map(|row| Row {
             head: heads + row.head,
+            requests: moved(row.requests, requests),
+            replies: moved(row.replies, replies),
+            ..row
         });
         self.rows.extend(added);
-        self.calls.append(&mut other.calls);
         other.clear();
     }
 
     /// Forgets the calls, and keeps the memory for others unless it is much.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
-        self.calls.clear();
+        self.calls = 0;
         self.heads.clear();
         self.faults.clear();
         for bytes in [&mut self.requests, &mut self.replies] {
@@ -231,37 +318,68 @@ impl Piece {
         }
     }
 
-    /// The call at `index`, whose number is this.
-    pub(super) fn get(&self, index: usize, number: u64) -> CallEntry<'_> {
-        let at = self.rows.partition_point(|row| row.first <= index) - 1;
-        let row = &self.rows[at];
-        let starts = match index > row.first {
-            true => self.calls[index - 1],
-            false => Call {
-                spec: None,
-                sent: 0,
-                heard: 0,
-            },
-        };
-        let call = self.calls[index];
-        let of = |start: usize, from: usize, to: usize| start + from..start + to;
-        let request = of(row.request_start, starts.sent, call.sent);
-        let reply = of(row.reply_start, starts.heard, call.heard);
+    /// The calls, the newest first, without their numbers.
+    pub(super) fn newest_first<'a>(
+        &'a self,
+        commands: &'a CommandTable,
+    ) -> impl Iterator<Item = CallEntry<'a>> {
+        let places = (0..self.rows.len()).rev();
+        places.flat_map(|place| self.entries(place, commands).into_iter().rev())
+    }
+
+    /// The calls of a row.
+    fn entries(&self, place: usize, commands: &CommandTable) -> Vec<CallEntry<'_>> {
+        let row = &self.rows[place];
         let head = &self.heads[row.head as usize];
-        let fault = self
-            .faults
-            .binary_search_by_key(&index, |(place, _)| *place);
-        CallEntry {
-            number,
-            at_us: head.at_us,
+        let requests = &self.requests[row.requests.clone()];
+        let replies = &self.replies[row.replies.clone()];
+        let fault = self.fault_of(place);
+        let entry = |spec, frame, reply| CallEntry {
+            number: 0,
+            at_us: row.at_us,
             client: head.client,
             client_name: &head.name,
             node: head.node,
-            spec: call.spec,
-            frame: &self.requests[request],
-            reply: &self.replies[reply],
-            fault: fault.ok().map(|fault| &*self.faults[fault].1),
-        }
+            spec,
+            frame,
+            reply,
+            fault,
+        };
+        let count = match row.calls {
+            Calls::One(spec) => return vec![entry(spec, requests, replies)],
+            Calls::Many(1) => {
+                return vec![entry(spec_of(requests, commands), requests, replies)];
+            }
+            Calls::Many(count) => count,
+        };
+        let heard = match replies {
+            b"" => vec![0; count],
+            replies => reply_ends(replies, count),
+        };
+        let frames = parts(requests, request_ends(requests, count));
+        frames
+            .zip(parts(replies, heard))
+            .map(|(frame, reply)| entry(spec_of(frame, commands), frame, reply))
+            .collect()
+    }
+
+    fn fault_of(&self, place: usize) -> Option<&[u8]> {
+        let found = self
+            .faults
+            .binary_search_by_key(&place, |(place, _)| *place);
+        found.ok().map(|at| &*self.faults[at].1)
+    }
+}
+
+fn end_of(ends: &[usize]) -> usize {
+    ends.last().copied().unwrap_or(0)
+}
+
+/// The command that a client asked for.
+fn spec_of(frame: &[u8], commands: &CommandTable) -> Option<&'static Spec> {
+    match commands.look_up(words_of(frame).as_request()) {
+        Lookup::Found(spec) => Some(spec),
+        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     }
 }
 
@@ -283,17 +401,8 @@ fn append_words(request: Request<'_>, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads a request as clients send it.
-pub(super) fn words_of(frame: &[u8]) -> OwnedRequest {
-    let mut batch = Batch::new();
-    let decoded = Decoder::default().decode(frame, &mut batch, BatchBounds::ONE);
-    debug_assert!(decoded.is_ok(), "what is kept was read before");
-    match batch.is_empty() {
-        true => OwnedRequest::default(),
-        false => batch.request(frame, 0).to_owned(),
-    }
-}
-
+/// What a row takes with one call that is small.
+const ROW_BYTES_USUAL: usize = 192;
 /// How much a piece holds, or a little more. What it took beyond that is given back.
-pub(super) const PIECE_BYTES: usize = 128 * 1_024;
+pub(super) const PIECE_BYTES: usize = 64 * 1_024;
 const BYTES_KEPT: usize = 2 * PIECE_BYTES;

@@ -7,7 +7,8 @@
 //! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all, but for what `CALLS UNSUPPORTED` counts, by
 //!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
-//! - The log holds the last 2 MiB, some 12,000 small calls; numbers tell whether older ones were forgotten.
+//! - The log holds as many of the last calls as `calls-memory` lets it, which are some 3,000 small ones if nothing is said; numbers tell
+//!   whether older ones were forgotten.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -45,15 +46,16 @@ fn run(
         help::write(reply, HELP);
     } else if args.keyword("clear") {
         args.end()?;
-        double(call).settled_calls().clear();
+        double(call).settled_calls_amid(reply.written()).clear();
         reply.ok();
     } else if args.keyword("unsupported") {
         args.end()?;
-        write_unsupported(&double(call).settled_calls(), reply);
+        let log = double(call).settled_calls_amid(reply.written());
+        write_unsupported(&log, reply);
     } else {
         let is_count = args.keyword("count");
         let filter = filter(args)?;
-        let log = double(call).settled_calls();
+        let log = double(call).settled_calls_amid(reply.written());
         let found = filter.find(&log);
         match is_count {
             true => reply.unsigned(found.len() as u64),
@@ -124,7 +126,8 @@ fn write_unsupported(log: &CallLog, reply: &mut ReplyWriter<'_>) {
 pub(super) const HELP: &[&str] = &[
     "CALLS [COUNT] [SINCE <number>] [CMD <command>|@<category>] [KEY <glob>] [GROUP <group>]",
     "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [NODE <n>] [ERRORS] [LIMIT <n>]",
-    "    Shows or counts what clients asked, and what they heard: the last 2 MiB of it.",
+    "    Shows or counts what clients asked, and what they heard: the last of it,",
+    "    as much as calls-memory says (512kb).",
     "CALLS CLEAR | UNSUPPORTED",
     "    Forgets it; counts the commands that are not known.",
 ];

@@ -67,7 +67,7 @@ fn wait(
     if !double(call).stage.is_alone() {
         return Ok(nodes::wait(call, condition, Some(patience)));
     }
-    double(call).settle_calls();
+    drop(double(call).settled_calls_amid(reply.written()));
     if condition.check(call.state, call.db).is_ok() {
         reply.ok();
         return Ok(Flow::Done);
@@ -88,7 +88,7 @@ fn assert(
     if !double(call).stage.is_alone() {
         return Ok(nodes::wait(call, condition, None));
     }
-    double(call).settle_calls();
+    drop(double(call).settled_calls_amid(reply.written()));
     condition.check(call.state, call.db).map_err(fail)?;
     reply.ok();
     Ok(Flow::Done)

@@ -1,0 +1,68 @@
+//! Calls of a row, told apart.
+
+use tailrace_protocol::Batch;
+use tailrace_protocol::BatchBounds;
+use tailrace_protocol::Decoder;
+use tailrace_protocol::OwnedRequest;
+use tailrace_protocol::reply_bytes;
+
+/// Where each of so many requests ends that were read before. There may be more behind them.
+pub(super) fn request_ends(requests: &[u8], count: usize) -> Vec<usize> {
+    let mut batch = Batch::new();
+    let bounds = BatchBounds {
+        commands_max: count,
+        ..BatchBounds::NONE
+    };
+    let decoded = Decoder::default().decode(requests, &mut batch, bounds);
+    debug_assert!(
+        decoded.is_ok() && batch.len() == count,
+        "each was read before"
+    );
+    let known = batch.len();
+    (1..=count)
+        .map(|count| batch.input_bytes(count.min(known)))
+        .collect()
+}
+
+/// Where each of so many replies ends. What was pushed behind one, or before the first, belongs to it. There may be more
+/// behind them.
+pub(super) fn reply_ends(replies: &[u8], count: usize) -> Vec<usize> {
+    let mut at = 0;
+    let mut ends = Vec::with_capacity(count);
+    while let Some(bytes) = reply_bytes(&replies[at..]) {
+        let is_push = replies[at] == b'>';
+        at += bytes;
+        if !is_push {
+            if ends.len() == count {
+                break;
+            }
+            ends.push(at);
+        } else if let Some(last) = ends.last_mut() {
+            *last = at;
+        }
+    }
+    debug_assert_eq!(ends.len(), count, "{}", replies.escape_ascii());
+    ends.resize(count, ends.last().copied().unwrap_or(0));
+    ends
+}
+
+/// What lies between these ends.
+pub(super) fn parts(bytes: &[u8], ends: Vec<usize>) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    ends.into_iter().map(move |end| {
+        let part = &bytes[start..end];
+        start = end;
+        part
+    })
+}
+
+/// Reads a request as clients send it.
+pub(super) fn words_of(frame: &[u8]) -> OwnedRequest {
+    let mut batch = Batch::new();
+    let decoded = Decoder::default().decode(frame, &mut batch, BatchBounds::ONE);
+    debug_assert!(decoded.is_ok(), "what is kept was read before");
+    match batch.is_empty() {
+        true => OwnedRequest::default(),
+        false => batch.request(frame, 0).to_owned(),
+    }
+}
