@@ -184,7 +184,7 @@ Tailrace's own directives:
                                  how the clock of a test double goes at first (real)
        faults FILE               the faults of a test double at first, one in each line, as TD FAULT LOAD takes them
        strict                    end with exit status 3 if a test double was asked for commands that there are not
-       calls-memory AMOUNT       how much of the calls a test double remembers for TD CALLS (512kb)
+       calls-memory AMOUNT       how much of the calls a test double remembers for TD CALLS (2mb)
        fixture FILE              commands that a test double executes when it starts, one in each line
        seed N                    what chance starts from
        ready-file PATH           where to write the first line, too, once the server listens

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use tailrace_protocol::OwnedRequest;
+use tailrace_storage::Instant;
 
 pub(crate) use self::fresh::FreshCalls;
 pub(crate) use self::fresh::Spot;
@@ -31,12 +32,16 @@ use crate::spec::Spec;
 pub(crate) struct CallLog {
     /// By which calls are told that are not kept one by one.
     commands: CommandTable,
-    /// The oldest first. Others are added to the last one.
-    pieces: VecDeque<Piece>,
+    /// The oldest first, and since when they are here. Others are added to the last one.
+    pieces: VecDeque<(Instant, Piece)>,
     last_number: u64,
     /// How much they take, and how much they may.
     bytes: usize,
     bytes_max: usize,
+    /// They come as fast as only a load sends them.
+    is_flood: bool,
+    /// How many were forgotten since all were.
+    forgotten: u64,
     /// The memory of the piece that was forgotten last.
     spare: Option<Piece>,
     /// How often each command was asked for that there is not, by name.
@@ -125,6 +130,8 @@ impl CallLog {
             last_number: 0,
             bytes: 0,
             bytes_max,
+            is_flood: false,
+            forgotten: 0,
             spare: None,
             unsupported: NameCounts::default(),
         }
@@ -138,41 +145,61 @@ impl CallLog {
         self.unsupported = NameCounts::default();
     }
 
-    /// Adds calls.
-    pub(crate) fn add(&mut self, fresh: &mut FreshCalls) {
+    /// Adds calls; `clock` shows the host's time.
+    pub(crate) fn add(&mut self, fresh: &mut FreshCalls, clock: impl FnOnce() -> Instant) {
         let piece = fresh.settle();
         let added = piece.used_bytes();
         self.bytes += added;
         self.last_number += piece.len() as u64;
         match self.pieces.back_mut() {
-            Some(last) if last.used_bytes() + added < PIECE_BYTES => last.absorb(piece),
+            Some((_, last)) if last.used_bytes() + added < PIECE_BYTES => last.absorb(piece),
             _ => {
-                self.make_room();
+                let now = clock();
+                self.make_room(now);
                 let next = match added < PIECE_BYTES {
                     true => Piece::default(),
                     // There will be as many again.
                     false => self.spare.take().unwrap_or_else(Piece::with_room),
                 };
-                self.pieces.push_back(std::mem::replace(piece, next));
+                self.pieces.push_back((now, std::mem::replace(piece, next)));
             }
         }
     }
 
     /// Forgets the oldest calls where there is no room.
-    fn make_room(&mut self) {
-        while self.bytes > self.bytes_max
-            && let Some(mut oldest) = self.pieces.pop_front()
+    fn make_room(&mut self, now: Instant) {
+        if let Some((since, _)) = self.pieces.front()
+            && self.bytes > self.room()
+        {
+            let flood_bytes = now.since(*since).0.saturating_mul(FLOOD_BYTES_PER_MS);
+            self.is_flood = self.bytes as u64 > flood_bytes;
+        }
+        while self.bytes > self.room()
+            && let Some((_, mut oldest)) = self.pieces.pop_front()
         {
             self.bytes -= oldest.used_bytes();
+            self.forgotten += oldest.len() as u64;
             oldest.clear();
             self.spare = Some(oldest);
         }
     }
 
+    fn room(&self) -> usize {
+        match self.is_flood {
+            true => FLOOD_ROOM_BYTES.min(self.bytes_max),
+            false => self.bytes_max,
+        }
+    }
+
+    /// How many calls were forgotten to make room for others.
+    pub(crate) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// The calls, the newest first.
     fn newest_first(&self) -> impl Iterator<Item = CallEntry<'_>> {
         let pieces = self.pieces.iter().rev();
-        let entries = pieces.flat_map(|piece| piece.newest_first(&self.commands));
+        let entries = pieces.flat_map(|(_, piece)| piece.newest_first(&self.commands));
         let numbers = (1..=self.last_number).rev();
         let numbered = entries.zip(numbers);
         numbered.map(|(entry, number)| CallEntry { number, ..entry })
@@ -192,6 +219,7 @@ impl CallLog {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.bytes = 0;
+        self.forgotten = 0;
     }
 }
 
@@ -216,5 +244,9 @@ pub(crate) fn is_plain(spec: &'static Spec) -> bool {
     )
 }
 
+/// What comes faster than this is a load, not a test: some 100,000 small calls a second.
+const FLOOD_BYTES_PER_MS: u64 = 16 * 1_024;
+/// How much of that is kept, so that the memory stays in the processor's caches.
+const FLOOD_ROOM_BYTES: usize = 256 * 1_024;
 /// How much of a reply is kept.
 pub(crate) const REPLY_BYTES_MAX: usize = 64 * 1_024;

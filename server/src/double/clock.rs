@@ -94,6 +94,11 @@ impl TestClock {
         self.is_base.store(shows_base, Ordering::Release);
     }
 
+    /// The monotonic clock that it goes by while it runs.
+    pub(crate) fn host_mono(&self) -> Instant {
+        self.base.mono()
+    }
+
     /// How it goes.
     pub(crate) fn pace(&self) -> Pace {
         self.hands.lock().pace

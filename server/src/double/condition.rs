@@ -159,9 +159,14 @@ impl Condition {
             } => has_entry(state, db, key, field, value),
             Self::Calls(filter, wanted) => {
                 let double = state.double.as_ref();
-                let found =
-                    double.map_or(0, |double| filter.find(&double.stage.calls.lock()).len());
-                wanted.check("the number of such calls", found as u64)
+                let log = double.expect("what a double waits for").stage.calls.lock();
+                let found = filter.find(&log).len();
+                let checked = wanted.check("the number of such calls", found as u64);
+                let forgotten = log.forgotten();
+                checked.map_err(|reason| match forgotten {
+                    0 => reason,
+                    _ => format!("{reason}; {forgotten} older calls were forgotten (calls-memory)"),
+                })
             }
             Self::Promise(place, promise) => ledger::check(state, db, place, *promise),
             Self::Idle => idle(state),

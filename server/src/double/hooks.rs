@@ -118,8 +118,8 @@ impl Hooks for DoubleHooks {
         out: &mut Vec<u8>,
     ) -> Outcome {
         if !self.is_in_row {
-            let outcome = execute_in_time(state, id, sent, now, out);
-            self.is_in_row = begin_row(state, id, (index, sent), *now, outcome, out);
+            let (outcome, is_in_row) = execute_in_time(state, id, (index, sent), now, out);
+            self.is_in_row = is_in_row;
             return outcome;
         }
         let start = out.len();
@@ -261,27 +261,30 @@ fn begin_row(
     double.fresh.begin_row(now.wall.0, client, start)
 }
 
-/// Executes a command that is no part of a row, before which time may pass.
+/// Executes a command that is no part of a row, before which time may pass. Says whether those that follow belong to one.
 #[inline(never)]
 fn execute_in_time(
     state: &mut State,
     id: ClientId,
-    sent: &Sent<'_>,
+    (index, sent): (usize, &Sent<'_>),
     now: &mut Now,
     out: &mut Vec<u8>,
-) -> Outcome {
+) -> (Outcome, bool) {
     if let Some(later) = state.tick(id, sent.request) {
         *now = later;
         if state.clients.get(id).is_none() {
             // It has become time for this client, too.
-            return Outcome {
+            let nothing = Outcome {
                 step: Step::Done,
                 ran: None,
             };
+            return (nothing, false);
         }
     }
     let bytes = sent.frame.len();
-    execute_alone(state, id, sent, bytes, *now, out)
+    let outcome = execute_alone(state, id, sent, bytes, *now, out);
+    let is_in_row = begin_row(state, id, (index, sent), *now, outcome, out);
+    (outcome, is_in_row)
 }
 
 /// Executes a command of so many bytes that was kept back.

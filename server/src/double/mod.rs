@@ -115,7 +115,7 @@ impl Double {
     pub(crate) fn settled_calls(&mut self) -> MutexGuard<'_, CallLog> {
         let mut log = self.stage.calls.lock();
         if !self.fresh.is_empty() {
-            log.add(&mut self.fresh);
+            log.add(&mut self.fresh, || self.stage.clock.host_mono());
         }
         log
     }

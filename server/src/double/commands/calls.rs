@@ -7,8 +7,8 @@
 //! - `LIMIT` gives the last so many. `CALLS CLEAR` forgets all, but for what `CALLS UNSUPPORTED` counts, by
 //!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
-//! - The log holds as many of the last calls as `calls-memory` lets it, which are some 3,000 small ones if nothing is said; numbers tell
-//!   whether older ones were forgotten.
+//! - The log holds as many of the last calls as `calls-memory` lets it, some 10,000 small ones if nothing is said; but a load of more than
+//!   100,000 a second leaves only the last 1,300 or so. Numbers tell whether older ones were forgotten, as ASSERT does where it counts.
 
 use tailrace_protocol::ReplyWriter;
 
@@ -127,7 +127,7 @@ pub(super) const HELP: &[&str] = &[
     "CALLS [COUNT] [SINCE <number>] [CMD <command>|@<category>] [KEY <glob>] [GROUP <group>]",
     "      [CONSUMER <consumer>] [CLIENT <name>|<id>] [NODE <n>] [ERRORS] [LIMIT <n>]",
     "    Shows or counts what clients asked, and what they heard: the last of it,",
-    "    as much as calls-memory says (512kb).",
+    "    as much as calls-memory says (2mb), but 256kb of what comes as fast as only a load.",
     "CALLS CLEAR | UNSUPPORTED",
     "    Forgets it; counts the commands that are not known.",
 ];
