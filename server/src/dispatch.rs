@@ -123,6 +123,14 @@ pub(crate) fn execute(
     Outcome { step, ran }
 }
 
+/// An error as its caller hears it.
+fn hinted(error: CommandError, spec: &'static Spec) -> CommandError {
+    match spec.flags.has(Flags::DOUBLE) {
+        true => double::commands::hinted(error, spec),
+        false => error,
+    }
+}
+
 /// Answers a command that may not run, and spoils the transaction that it was meant for.
 fn refuse(
     state: &mut State,
@@ -135,6 +143,10 @@ fn refuse(
     if ends_transaction {
         state.discard(id);
     }
+    let error = match spec {
+        Some(spec) => hinted(error, spec),
+        None => error,
+    };
     let error = if ends_transaction && !matches!(error, CommandError::Cluster(_)) {
         let wire = error.wire();
         let reason = wire.strip_prefix(b"ERR ").unwrap_or(&wire).to_vec();
@@ -221,10 +233,7 @@ pub(crate) fn run(
             Step::Waits
         }
         Err(error) => {
-            let error = match spec.flags.has(Flags::DOUBLE) {
-                true => double::commands::hinted(error, spec),
-                false => error,
-            };
+            let error = hinted(error, spec);
             state.stats.on_failed(spec, &error);
             reply.rewind(mark);
             reply.error(error.wire());

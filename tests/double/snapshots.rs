@@ -304,7 +304,7 @@ async fn snapshots_are_listed_and_what_is_wrong_is_said() {
     for (wrong, error) in [
         (
             "SNAPSHOT",
-            "wrong number of arguments for 'testdouble|snapshot' command",
+            "wrong number of arguments for 'testdouble|snapshot' command; try TD SNAPSHOT HELP",
         ),
         ("SNAPSHOT SAVE", "syntax error; try TD SNAPSHOT HELP"),
         ("SNAPSHOT SAVE a b", "syntax error; try TD SNAPSHOT HELP"),

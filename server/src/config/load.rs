@@ -130,6 +130,8 @@ impl Loader {
             ("clock", settings.clock != StartClock::Real),
             ("faults", !settings.faults.is_empty()),
             ("strict", settings.strict),
+            // However much.
+            ("calls-memory", true),
         ] {
             if is_asked && !settings.testdouble {
                 let row = self

@@ -448,3 +448,18 @@ fn an_address_has_no_blanks_or_quotes() {
         "* -::1 fe80::1%eth0 my-host.example"
     );
 }
+
+#[test]
+fn what_only_a_test_double_does_needs_one() {
+    let lines = ["clock frozen", "faults f", "strict yes", "calls-memory 1mb"];
+    for line in lines {
+        let refused = from_text(line).err().unwrap();
+        assert!(refused.contains("this is for a test double"), "{refused}");
+        let refused = from_text(&format!("{line}\ntestdouble yes")).err();
+        assert_eq!(refused, None, "{line}");
+    }
+    let refused = from_text("testdouble yes\ncalls-memory 1kb").err().unwrap();
+    assert!(refused.contains("65536"), "{refused}");
+    let config = from_text("testdouble yes\ncalls-memory 1mb").ok().unwrap();
+    assert_eq!(config.settings().calls_bytes_max, 1_048_576);
+}

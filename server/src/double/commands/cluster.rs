@@ -101,10 +101,16 @@ fn parse(call: &Call<'_>, args: &mut Args<'_>) -> Result<Change, CommandError> {
 /// Reads a slot, or a key in it.
 fn slot(args: &mut Args<'_>) -> Result<u16, CommandError> {
     let text = args.bytes()?;
-    let number = tailrace_protocol::number::parse_i64(text);
-    let number = number.and_then(|number| u16::try_from(number).ok());
-    let number = number.filter(|number| *number < SLOT_COUNT);
-    Ok(number.unwrap_or_else(|| key_slot(text)))
+    let Some(number) = tailrace_protocol::number::parse_i64(text) else {
+        return Ok(key_slot(text));
+    };
+    let slot = u16::try_from(number).ok().filter(|slot| *slot < SLOT_COUNT);
+    slot.ok_or_else(|| {
+        let last = SLOT_COUNT - 1;
+        fail(format!(
+            "there is no slot {number}; the last is {last}, and a key of digits is written {{{number}}} here"
+        ))
+    })
 }
 
 /// Reads a node of this cluster.

@@ -18,7 +18,6 @@ use tailrace_storage::StreamId;
 
 use super::FLAGS;
 use super::help;
-use super::syntax;
 use super::wait;
 use crate::args::Args;
 use crate::call::Call;
@@ -56,9 +55,17 @@ fn run(
         b"on" if args.len() <= 2 => switch(call, args, reply, true),
         b"off" if args.len() <= 2 => switch(call, args, reply, false),
         b"worked" => note_worked(call, args, reply),
-        _ if args.len() < 2 => Err(syntax::unknown("LEDGER", action, "TD LEDGER HELP")),
+        _ if args.len() < 2 => Err(no_group(action)),
         _ => report(call, args, reply),
     }
+}
+
+/// What to say where a group is missing, or the word for what to do is wrong.
+fn no_group(action: &[u8]) -> CommandError {
+    let action = String::from_utf8_lossy(action);
+    super::fail(format!(
+        "'{action}' alone is not known of LEDGER; that of a stream is LEDGER {action} <group>; try TD LEDGER HELP"
+    ))
 }
 
 /// Begins to keep account, or ends it, of one stream or of all.

@@ -91,14 +91,22 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Spec> {
 pub(crate) fn hinted(error: CommandError, spec: &'static Spec) -> CommandError {
     if !matches!(
         error,
-        CommandError::Syntax | CommandError::NotAnInteger | CommandError::NotAFloat
+        CommandError::Arity(_)
+            | CommandError::Syntax
+            | CommandError::NotAnInteger
+            | CommandError::NotAFloat
     ) {
         return error;
     }
     let text = error.to_string();
     let text = text.strip_prefix("ERR ").unwrap_or(&text);
-    let name = spec.short_name().to_ascii_uppercase();
-    fail(format!("{text}; try TD {name} HELP"))
+    match spec.subcommands.is_empty() {
+        true => {
+            let name = spec.short_name().to_ascii_uppercase();
+            fail(format!("{text}; try TD {name} HELP"))
+        }
+        false => fail(format!("{text}; try TD HELP")),
+    }
 }
 
 /// Reads a fault as FAULT ADD does; if it makes no sense, why.
