@@ -144,7 +144,7 @@ fn answer(
             heard: out.len(),
         };
         if is_other {
-            fresh.end_row(Some(start.sent), &out[..start.heard]);
+            fresh.end_row(Some(start.sent), Some(&out[..start.heard]));
             let said = Said::Frame(frame, start.sent);
             fresh.add((7, None), None, said, &out[start.heard..], None);
         }
@@ -244,7 +244,7 @@ fn the_log_may_be_asked_amid_a_batch() {
         answer(&mut fresh, &mut out, |fresh, number, out| {
             if number == asked_at {
                 // So does the command that asks.
-                fresh.end_row(None, out);
+                fresh.end_row(None, Some(out));
                 log.add(fresh, || NOW);
                 assert_eq!(told(&log), expected()[..number]);
             }
@@ -319,4 +319,16 @@ fn calls_of_a_client_that_was_ended_amid_a_row_are_there() {
     let told = told(&log);
     assert_eq!(told.len(), 5);
     assert_eq!((&*told[4].0, &*told[4].1), ("set\r\n", ""));
+}
+
+/// The server may become what it was at the start amid its first batch.
+#[test]
+fn calls_may_be_taken_amid_a_row_without_what_was_heard() {
+    let (mut log, mut fresh) = log();
+    fresh.begin_batch(None, BATCH, Some((7, 0)));
+    fresh.set_done(2);
+    log.add(&mut fresh, || NOW);
+    let told = told(&log);
+    let expected = ["get\r\n", "XADD\r\n"].map(|sent| (sent.into(), String::new()));
+    assert_eq!(told, expected);
 }
