@@ -227,7 +227,7 @@ fn after_remarkable(
         return true;
     }
     let fresh = &mut double(state).fresh;
-    fresh.end_row(Some(sent.at), &out[..start]);
+    fresh.end_row(Some(sent.at), Some(&out[..start]));
     log_passed(state, id, sent, now, outcome, &out[start..]);
     begin_row(state, id, (index, sent), now, outcome, out)
 }

@@ -122,7 +122,7 @@ impl Double {
 
     /// Likewise amid a batch, while this is the output.
     pub(crate) fn settled_calls_amid(&mut self, out: &[u8]) -> MutexGuard<'_, CallLog> {
-        self.fresh.end_row(None, out);
+        self.fresh.end_row(None, Some(out));
         self.settled_calls()
     }
 
