@@ -1,15 +1,15 @@
 //! Calls as they are told to whoever asks.
 
+use tailrace_protocol::Batch;
+
 use super::Calls;
 use super::Piece;
 use crate::command_table::CommandTable;
 use crate::command_table::Lookup;
 use crate::double::calls::CallEntry;
+use crate::double::calls::split::decode;
 use crate::double::calls::split::parts;
 use crate::double::calls::split::reply_ends;
-use crate::double::calls::split::request_ends;
-use crate::double::calls::split::words_of;
-use crate::spec::Spec;
 
 impl Piece {
     /// The calls, the newest first, without their numbers.
@@ -17,12 +17,19 @@ impl Piece {
         &'a self,
         commands: &'a CommandTable,
     ) -> impl Iterator<Item = CallEntry<'a>> {
+        let mut batch = Batch::new();
         let places = (0..self.rows.len()).rev();
-        places.flat_map(|place| self.entries(place, commands).into_iter().rev())
+        let rows = places.map(move |place| self.entries(place, commands, &mut batch));
+        rows.flat_map(|row| row.into_iter().rev())
     }
 
     /// The calls of a row.
-    fn entries(&self, place: usize, commands: &CommandTable) -> Vec<CallEntry<'_>> {
+    fn entries(
+        &self,
+        place: usize,
+        commands: &CommandTable,
+        batch: &mut Batch,
+    ) -> Vec<CallEntry<'_>> {
         let row = &self.rows[place];
         let head = &self.heads[row.head as usize];
         let requests = &self.requests[row.requests.clone()];
@@ -41,20 +48,24 @@ impl Piece {
         };
         let count = match row.calls {
             Calls::One(spec) => return vec![entry(spec, requests, replies)],
-            Calls::Many(1) => {
-                return vec![entry(spec_of(requests, commands), requests, replies)];
-            }
             Calls::Many(count) => count,
         };
-        let heard = match replies {
-            b"" => vec![0; count],
-            replies => reply_ends(replies, count),
+        decode(requests, count, batch);
+        let heard = match (replies, count) {
+            (b"", _) => vec![0; count],
+            (_, 1) => vec![replies.len()],
+            _ => reply_ends(replies, count),
         };
-        let frames = parts(requests, request_ends(requests, count));
-        frames
-            .zip(parts(replies, heard))
-            .map(|(frame, reply)| entry(spec_of(frame, commands), frame, reply))
-            .collect()
+        let calls = (0..batch.len()).zip(parts(replies, heard));
+        let entries = calls.map(|(index, reply)| {
+            let frame = batch.input_bytes(index)..batch.input_bytes(index + 1);
+            let spec = match commands.look_up(batch.request(requests, index)) {
+                Lookup::Found(spec) => Some(spec),
+                Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
+            };
+            entry(spec, &requests[frame], reply)
+        });
+        entries.collect()
     }
 
     fn fault_of(&self, place: usize) -> Option<&[u8]> {
@@ -62,13 +73,5 @@ impl Piece {
             .faults
             .binary_search_by_key(&place, |(place, _)| *place);
         found.ok().map(|at| &*self.faults[at].1)
-    }
-}
-
-/// The command that a client asked for.
-fn spec_of(frame: &[u8], commands: &CommandTable) -> Option<&'static Spec> {
-    match commands.look_up(words_of(frame).as_request()) {
-        Lookup::Found(spec) => Some(spec),
-        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
     }
 }
