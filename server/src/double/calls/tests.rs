@@ -326,3 +326,15 @@ fn calls_of_a_client_that_was_ended_amid_a_row_are_there() {
         assert_eq!(told(&log), expected);
     }
 }
+
+/// The server may become what it was at the start amid its first batch.
+#[test]
+fn calls_may_be_taken_amid_a_row_without_what_was_heard() {
+    let (mut log, mut fresh) = log();
+    fresh.begin_batch(None, BATCH, Some((7, 0)));
+    fresh.set_done(2);
+    log.add(&mut fresh, || NOW);
+    let told = told(&log);
+    let expected = ["get\r\n", "XADD\r\n"].map(|sent| (sent.into(), String::new()));
+    assert_eq!(told, expected);
+}
