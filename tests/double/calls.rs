@@ -152,3 +152,29 @@ async fn calls_of_many_instants_have_their_own_times_and_replies() {
         assert!(is_right, "{id}: {shown}");
     }
 }
+
+#[tokio::test]
+async fn who_counts_hears_that_calls_were_forgotten() {
+    let server = start(&format!("{FROZEN}\ncalls-memory 64kb")).await;
+    let mut client = Caller::connect(&server);
+    let value = "v".repeat(1_000);
+    client
+        .far()
+        .send(&words(&format!("SET k {value}")).repeat(20));
+    settle().await;
+    while client.poll().is_some() {}
+    let counted = said(&mut client, "TD ASSERT CALLS == 20 CMD set").await;
+    assert_eq!(counted, "OK");
+    client
+        .far()
+        .send(&words(&format!("SET k {value}")).repeat(980));
+    settle().await;
+    while client.poll().is_some() {}
+    let counted = said(&mut client, "TD ASSERT CALLS == 1000 CMD set").await;
+    let kept = said(&mut client, "TD CALLS COUNT CMD set").await;
+    let kept: u64 = kept.parse().expect("a number");
+    assert!((10..200).contains(&kept), "64 KiB, but for a piece: {kept}");
+    let forgotten = 1_000 - kept;
+    let expected = format!("; {forgotten} older calls were forgotten (calls-memory)");
+    assert!(counted.ends_with(&expected), "{counted}");
+}

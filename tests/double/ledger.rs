@@ -381,7 +381,8 @@ async fn it_begins_with_what_is_there_and_ends() {
         ("s h", "the ledger knows no group h of s; it knows g"),
         (
             "nonsense",
-            "'nonsense' is not known of LEDGER; try TD LEDGER HELP",
+            "'nonsense' alone is not known of LEDGER; that of a stream is LEDGER nonsense <group>; \
+             try TD LEDGER HELP",
         ),
     ] {
         assert_eq!(

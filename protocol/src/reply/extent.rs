@@ -14,7 +14,10 @@ pub fn reply_bytes(replies: &[u8]) -> Option<usize> {
     while elements_left > 0 {
         let kind = *replies.get(at)?;
         let line = &replies[at + 1..];
-        let line = &line[..line.windows(2).position(|end| end == b"\r\n")?];
+        let (line, rest) = line.split_at(line.iter().position(|byte| *byte == b'\r')?);
+        if rest.get(1) != Some(&b'\n') {
+            return None;
+        }
         at += 1 + line.len() + 2;
         elements_left -= 1;
         // Lengths below 0 are nulls.

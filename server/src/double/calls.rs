@@ -151,19 +151,23 @@ impl CallLog {
         let added = piece.used_bytes();
         self.bytes += added;
         self.last_number += piece.len() as u64;
-        match self.pieces.back_mut() {
-            Some((_, last)) if last.used_bytes() + added < PIECE_BYTES => last.absorb(piece),
-            _ => {
-                let now = clock();
-                self.make_room(now);
-                let next = match added < PIECE_BYTES {
-                    true => Piece::default(),
-                    // There will be as many again.
-                    false => self.spare.take().unwrap_or_else(Piece::with_room),
-                };
-                self.pieces.push_back((now, std::mem::replace(piece, next)));
-            }
+        if let Some((_, last)) = self.pieces.back_mut()
+            && last.used_bytes() + added < PIECE_BYTES
+        {
+            return last.absorb(piece);
         }
+        let now = clock();
+        self.make_room(now);
+        let mut next = match self.pieces.is_empty() {
+            // There may be no more.
+            true => Piece::default(),
+            false => self.spare.take().unwrap_or_else(Piece::with_room),
+        };
+        match added < PIECE_BYTES {
+            true => next.absorb(piece),
+            false => std::mem::swap(&mut next, piece),
+        }
+        self.pieces.push_back((now, next));
     }
 
     /// Forgets the oldest calls where there is no room.

@@ -109,14 +109,14 @@ impl FreshCalls {
         true
     }
 
-    /// Ends the row with the calls that are done with, which end in the batch here if that is known, and whose replies stand in the
-    /// output to its end. Without output they are not known.
+    /// Ends the row with the calls that are done with. They end here in the batch, if that is known, and their replies stand in the output
+    /// to its end, if there is one.
     #[inline]
     pub(crate) fn end_row(&mut self, sent_end: Option<usize>, out: Option<&[u8]>) {
         let (Some(row), Some(batch)) = (self.row.take(), &self.batch) else {
             return;
         };
-        let heard = out.map(|out| &out[row.start.heard..]);
+        let heard = out.and_then(|out| out.get(row.start.heard..));
         let calls = self.done - row.first;
         let start = batch.place.start + row.start.sent;
         self.piece.end_row(row.place, calls);
@@ -137,7 +137,7 @@ impl FreshCalls {
     /// Goes on with a row of another microsecond: the calls that are done with end here.
     pub(crate) fn set_time(&mut self, at_us: u64, end: Spot, out: &[u8]) {
         if self.row.as_ref().is_some_and(|row| row.at_us != at_us) {
-            self.end_row(Some(end.sent), Some(&out[..end.heard]));
+            self.end_row(Some(end.sent), Some(out));
             self.begin_row_again(at_us, end);
         }
     }

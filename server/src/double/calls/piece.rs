@@ -4,20 +4,18 @@
 //! somebody asks: a server that only notes calls, and has no faults, is to be as quick as one that notes none. What a
 //! client sent at once is copied at once, before the first of it is executed.
 
+mod read;
+
 use std::ops::Range;
 
 use tailrace_protocol::Request;
 
-use super::CallEntry;
 use super::REPLY_BYTES_MAX;
 use super::split::parts;
 use super::split::reply_ends;
 use super::split::request_ends;
-use super::split::words_of;
 use crate::client::Client;
 use crate::client::ClientId;
-use crate::command_table::CommandTable;
-use crate::command_table::Lookup;
 use crate::spec::Spec;
 
 /// Calls, in the order in which they were answered.
@@ -108,10 +106,7 @@ impl Piece {
     /// Copies what a client has sent, before it is known which calls come of it. Gives where it stands.
     pub(super) fn add_input(&mut self, input: &[u8]) -> usize {
         let start = self.requests.len();
-        self.requests.reserve(input.len());
-        for part in input.chunks(COPIED_BYTES) {
-            self.requests.extend_from_slice(part);
-        }
+        append(&mut self.requests, input);
         start
     }
 
@@ -188,7 +183,7 @@ impl Piece {
         row.requests = requests;
         row.replies = start..start + heard.len();
         match heard.len() <= REPLY_BYTES_MAX {
-            true => self.replies.extend_from_slice(heard),
+            true => append(&mut self.replies, heard),
             false => self.part_row(place, heard),
         }
     }
@@ -244,7 +239,7 @@ impl Piece {
     #[inline]
     fn add_heard(&mut self, heard: &[u8]) -> Range<usize> {
         let start = self.replies.len();
-        self.replies.extend_from_slice(heard);
+        append(&mut self.replies, heard);
         start..self.replies.len()
     }
 
@@ -291,8 +286,8 @@ impl Piece {
     pub(super) fn absorb(&mut self, other: &mut Self) {
         let (requests, replies) = (self.requests.len(), self.replies.len());
         let (rows, heads) = (self.rows.len(), self.head_count());
-        self.requests.extend_from_slice(&other.requests);
-        self.replies.extend_from_slice(&other.replies);
+        append(&mut self.requests, &other.requests);
+        append(&mut self.replies, &other.replies);
         self.calls += other.calls;
         self.heads.append(&mut other.heads);
         let faults = other.faults.drain(..);
@@ -320,70 +315,19 @@ impl Piece {
             bytes.shrink_to(BYTES_KEPT);
         }
     }
+}
 
-    /// The calls, the newest first, without their numbers.
-    pub(super) fn newest_first<'a>(
-        &'a self,
-        commands: &'a CommandTable,
-    ) -> impl Iterator<Item = CallEntry<'a>> {
-        let places = (0..self.rows.len()).rev();
-        places.flat_map(|place| self.entries(place, commands).into_iter().rev())
-    }
-
-    /// The calls of a row.
-    fn entries(&self, place: usize, commands: &CommandTable) -> Vec<CallEntry<'_>> {
-        let row = &self.rows[place];
-        let head = &self.heads[row.head as usize];
-        let requests = &self.requests[row.requests.clone()];
-        let replies = &self.replies[row.replies.clone()];
-        let fault = self.fault_of(place);
-        let entry = |spec, frame, reply| CallEntry {
-            number: 0,
-            at_us: row.at_us,
-            client: head.client,
-            client_name: &head.name,
-            node: head.node,
-            spec,
-            frame,
-            reply,
-            fault,
-        };
-        let count = match row.calls {
-            Calls::One(spec) => return vec![entry(spec, requests, replies)],
-            Calls::Many(1) => {
-                return vec![entry(spec_of(requests, commands), requests, replies)];
-            }
-            Calls::Many(count) => count,
-        };
-        let heard = match replies {
-            b"" => vec![0; count],
-            replies => reply_ends(replies, count),
-        };
-        let frames = parts(requests, request_ends(requests, count));
-        frames
-            .zip(parts(replies, heard))
-            .map(|(frame, reply)| entry(spec_of(frame, commands), frame, reply))
-            .collect()
-    }
-
-    fn fault_of(&self, place: usize) -> Option<&[u8]> {
-        let found = self
-            .faults
-            .binary_search_by_key(&place, |(place, _)| *place);
-        found.ok().map(|at| &*self.faults[at].1)
+/// Copies bytes as quickly as it goes.
+#[inline]
+fn append(bytes: &mut Vec<u8>, more: &[u8]) {
+    bytes.reserve(more.len());
+    for part in more.chunks(COPIED_BYTES) {
+        bytes.extend_from_slice(part);
     }
 }
 
 fn end_of(ends: &[usize]) -> usize {
     ends.last().copied().unwrap_or(0)
-}
-
-/// The command that a client asked for.
-fn spec_of(frame: &[u8], commands: &CommandTable) -> Option<&'static Spec> {
-    match commands.look_up(words_of(frame).as_request()) {
-        Lookup::Found(spec) => Some(spec),
-        Lookup::UnknownSubcommand(_) | Lookup::Unknown => None,
-    }
 }
 
 /// Whether two names are alike. Most clients have none, and a comparison of nothing with nothing reads through pointers that

@@ -6,18 +6,23 @@ use tailrace_protocol::Decoder;
 use tailrace_protocol::OwnedRequest;
 use tailrace_protocol::reply_bytes;
 
-/// Where each of so many requests ends that were read before. There may be more behind them.
-pub(super) fn request_ends(requests: &[u8], count: usize) -> Vec<usize> {
-    let mut batch = Batch::new();
+/// Reads so many requests again. There may be more behind them.
+pub(super) fn decode(requests: &[u8], count: usize, batch: &mut Batch) {
     let bounds = BatchBounds {
         commands_max: count,
         ..BatchBounds::NONE
     };
-    let decoded = Decoder::default().decode(requests, &mut batch, bounds);
+    let decoded = Decoder::default().decode(requests, batch, bounds);
     debug_assert!(
         decoded.is_ok() && batch.len() == count,
         "each was read before"
     );
+}
+
+/// Where each of so many requests ends.
+pub(super) fn request_ends(requests: &[u8], count: usize) -> Vec<usize> {
+    let mut batch = Batch::new();
+    decode(requests, count, &mut batch);
     let known = batch.len();
     (1..=count)
         .map(|count| batch.input_bytes(count.min(known)))

@@ -311,14 +311,20 @@ fn no_more_than_a_part_of_a_long_reply_is_kept() {
 
 #[test]
 fn calls_of_a_client_that_was_ended_amid_a_row_are_there() {
-    let (mut log, mut fresh) = log();
-    answer(&mut fresh, &mut Vec::new(), |_, _, _| ());
-    fresh.begin_batch(None, b"next\r\n", None);
-    fresh.end_batch(0, &[]);
-    log.add(&mut fresh, || NOW);
-    let told = told(&log);
-    assert_eq!(told.len(), 5);
-    assert_eq!((&*told[4].0, &*told[4].1), ("set\r\n", ""));
+    for ended_at in 0..=5 {
+        let (mut log, mut fresh) = log();
+        fresh.begin_batch(None, BATCH, Some((7, 0)));
+        for done in 1..=ended_at {
+            fresh.set_done(done);
+        }
+        fresh.begin_batch(None, b"next\r\n", None);
+        fresh.end_batch(0, &[]);
+        log.add(&mut fresh, || NOW);
+        let mut expected = expected();
+        expected.truncate(ended_at);
+        expected.iter_mut().for_each(|(_, heard)| heard.clear());
+        assert_eq!(told(&log), expected);
+    }
 }
 
 /// The server may become what it was at the start amid its first batch.
