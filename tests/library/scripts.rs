@@ -39,6 +39,16 @@ impl Client {
         self.hear()
     }
 
+    /// What callers of a command heard, as a test double tells it.
+    fn replies_told(&mut self, command: &str) -> Vec<String> {
+        self.say(&format!("TD CALLS CMD {command}\r\nPING"));
+        let lines: Vec<_> = std::iter::repeat_with(|| self.hear())
+            .take_while(|line| line != "+PONG")
+            .collect();
+        let told = lines.windows(3).filter(|lines| lines[0] == "reply");
+        told.map(|lines| lines[2].clone()).collect()
+    }
+
     /// Asks until the server is busy.
     fn wait_until_busy(&mut self) {
         while self.call("PING") != BUSY {}
@@ -57,8 +67,14 @@ impl Client {
 
 /// A server with a single thread for sockets, which a script has all to itself at first.
 fn start() -> blocking::Server {
+    start_with("")
+}
+
+fn start_with(lines: &str) -> blocking::Server {
     let config = Config::embedded()
         .with("threads 1\nbusy-reply-threshold 1")
+        .unwrap()
+        .with(lines)
         .unwrap();
     blocking::Server::start(Server::builder().config(config)).unwrap()
 }
@@ -86,6 +102,54 @@ fn a_script_that_does_not_end_can_be_ended() {
     assert_eq!(caller.hear(), KILLED);
     assert_eq!(caller.call("GET k"), "$-1");
     assert_eq!(before.call("PING"), "+PONG");
+    assert_eq!(server.stop(), None);
+}
+
+/// A clock that stands still ends no script's time.
+#[test]
+fn a_test_double_has_patience_with_a_script_by_the_time_of_its_host() {
+    let server = start_with("testdouble yes\nclock frozen:1000000");
+    let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
+    caller.say(&format!("SET k v\r\nINCR n\r\n{ENDLESS}\r\nINCR n"));
+    other.wait_until_busy();
+    assert_eq!(other.call("SCRIPT KILL"), "+OK");
+    assert_eq!(
+        [caller.hear(), caller.hear(), caller.hear(), caller.hear()],
+        ["+OK", ":1", KILLED, ":2"]
+    );
+    // Others called amid the pipeline.
+    for (command, replies) in [
+        ("set", &["+OK"][..]),
+        ("eval", &[KILLED]),
+        ("incr", &[":1", ":2"]),
+    ] {
+        assert_eq!(other.replies_told(command), replies);
+    }
+    assert_eq!(server.stop(), None);
+}
+
+/// What a script acknowledges once it is over its time is noted as its caller's.
+#[test]
+fn a_ledger_knows_who_called_a_script_that_others_spoke_amid() {
+    let server = start_with("testdouble yes");
+    let (mut caller, mut other) = (Client::connect(&server), Client::connect(&server));
+    assert_eq!(other.call("TD LEDGER ON"), "+OK");
+    assert_eq!(other.call("XGROUP CREATE s g 0 MKSTREAM"), "+OK");
+    for (client, consumer) in [(&mut caller, "alice"), (&mut other, "bob NOACK")] {
+        assert_eq!(client.call("XADD s * f v"), "$15");
+        client.hear();
+        client.say(&format!(
+            "XREADGROUP GROUP g {consumer} STREAMS s >\r\nECHO read"
+        ));
+        while client.hear() != "read" {}
+    }
+    caller.say(
+        "EVAL \"for i = 1, 2e7 do end local read = redis.call('XPENDING', 's', 'g', '-', '+', 1, 'alice') \
+         return redis.call('XACK', 's', 'g', read[1][1])\" 0",
+    );
+    other.wait_until_busy();
+    assert_eq!(caller.hear(), ":1");
+    assert_eq!(other.call("TD ASSERT EXACTLY-ONCE s g"), "+OK");
     assert_eq!(server.stop(), None);
 }
 

@@ -180,6 +180,12 @@ impl State {
         sooner(double.held.next_deadline(), outage)
     }
 
+    /// What the host's clock shows, if a test holds the one that commands go by: that may stand still.
+    pub(crate) fn host_mono(&self) -> Option<Instant> {
+        let double = self.double.as_ref()?;
+        Some(double.stage.clock.host_mono())
+    }
+
     /// Stops the whole server, or lets it go on.
     pub(crate) fn set_paused(&mut self, is_paused: bool) {
         if let Some(double) = &mut self.double {

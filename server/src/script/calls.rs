@@ -28,6 +28,7 @@ use crate::call::Call;
 use crate::client::ClientId;
 use crate::cluster::Counted;
 use crate::dispatch;
+use crate::double::hooks;
 use crate::spec::Flags;
 use crate::state::State;
 
@@ -73,6 +74,8 @@ struct Turn {
     request_bytes: usize,
     reply_start: Mark,
     counted: Counted,
+    /// Whose commands a ledger notes.
+    noted: u64,
 }
 
 impl Turn {
@@ -84,6 +87,9 @@ impl Turn {
         std::mem::swap(&mut self.request_bytes, &mut state.request_bytes);
         std::mem::swap(&mut self.reply_start, &mut state.reply_start);
         std::mem::swap(&mut self.counted, &mut state.slot_stats.current);
+        if let Some(noted) = hooks::note_client(state, self.noted) {
+            self.noted = noted;
+        }
     }
 }
 
@@ -155,7 +161,8 @@ impl Calls {
     fn lend_if_over(&mut self, shared: &Shared) -> Option<Arc<Loan>> {
         let run = self.run.as_mut()?;
         let mut state = run.loan.hold();
-        if !shared.watch.is_over(state.clock.mono()) {
+        let now = state.host_mono().unwrap_or_else(|| state.clock.mono());
+        if !shared.watch.is_over(now) {
             return None;
         }
         let millis = state.config.settings().busy_reply_threshold_ms;

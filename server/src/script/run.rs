@@ -53,7 +53,12 @@ pub(crate) fn run(
         .filter(|_| compat == Compat::Redis)
         .map(|script| script.sha);
     let shared = Arc::clone(&interpreter.shared);
-    shared.watch.begin(call.now.mono, millis);
+    let began = call.state.host_mono().unwrap_or(call.now.mono);
+    shared.watch.begin(began, millis);
+    if let Some(double) = &mut call.state.double {
+        // Others may call meanwhile.
+        double.fresh.end_row(None, Some(reply.written()));
+    }
     let was_in_exec = std::mem::replace(&mut call.state.in_exec, true);
     let mut errors = Vec::new();
     let mut stage = Stage::enter(call, rules, &shared.calls);
