@@ -25,13 +25,14 @@ use super::strict::NameCounts;
 use super::subject::Subject;
 use crate::client::ClientId;
 use crate::command_table::CommandTable;
+use crate::config::Rename;
 use crate::spec::Group;
 use crate::spec::Spec;
 
 /// The last calls, in the order in which they were answered.
 pub(crate) struct CallLog {
-    /// By which calls are told that are not kept one by one.
-    commands: CommandTable,
+    /// What commands are called, by which calls are told that are not kept one by one.
+    renames: Vec<Rename>,
     /// The oldest first, and since when they are here. Others are added to the last one.
     pieces: VecDeque<(Instant, Piece)>,
     last_number: u64,
@@ -84,7 +85,8 @@ impl CallFilter {
     /// The calls that match, the oldest first.
     pub(crate) fn find<'a>(&self, log: &'a CallLog) -> Vec<CallEntry<'a>> {
         let limit = self.limit.unwrap_or(usize::MAX);
-        let newest = log.newest_first();
+        let commands = CommandTable::new(&log.renames, true);
+        let newest = log.newest_first(&commands);
         let newest = newest.take_while(|entry| entry.number > self.since);
         let newest = newest.filter(|entry| self.matches(entry));
         let mut found: Vec<_> = newest.take(limit).collect();
@@ -122,10 +124,10 @@ impl CallFilter {
 }
 
 impl CallLog {
-    /// One that remembers so much of the last calls of these commands, or a little more.
-    pub(crate) fn new(bytes_max: usize, commands: CommandTable) -> Self {
+    /// One that remembers so much of the last calls, or a little more, of commands that are called so.
+    pub(crate) fn new(bytes_max: usize, renames: Vec<Rename>) -> Self {
         Self {
-            commands,
+            renames,
             pieces: VecDeque::new(),
             last_number: 0,
             bytes: 0,
@@ -201,9 +203,9 @@ impl CallLog {
     }
 
     /// The calls, the newest first.
-    fn newest_first(&self) -> impl Iterator<Item = CallEntry<'_>> {
+    fn newest_first<'a>(&'a self, commands: &CommandTable) -> impl Iterator<Item = CallEntry<'a>> {
         let pieces = self.pieces.iter().rev();
-        let entries = pieces.flat_map(|(_, piece)| piece.newest_first(&self.commands));
+        let entries = pieces.flat_map(|(_, piece)| piece.newest_first(commands));
         let numbers = (1..=self.last_number).rev();
         let numbered = entries.zip(numbers);
         numbered.map(|(entry, number)| CallEntry { number, ..entry })

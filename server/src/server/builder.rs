@@ -15,7 +15,6 @@ use crate::clock::SystemClock;
 use crate::cluster::Cluster;
 use crate::cluster::Membership;
 use crate::cluster::NodeIndex;
-use crate::command_table::CommandTable;
 use crate::config::Config;
 use crate::config::LogLevel;
 use crate::config::Settings;
@@ -189,8 +188,8 @@ impl Builder {
                 (root.seat(), Some(root))
             }
         };
-        let commands = CommandTable::new(self.config.renames(), true);
-        let calls = CallLog::new(settings.calls_bytes_max, commands);
+        let renames = self.config.renames().to_vec();
+        let calls = CallLog::new(settings.calls_bytes_max, renames);
         Some((Stage::new(settings.clock, base, seed, calls, seat), root))
     }
 

@@ -15,7 +15,7 @@ impl Piece {
     /// The calls, the newest first, without their numbers.
     pub(in crate::double::calls) fn newest_first<'a>(
         &'a self,
-        commands: &'a CommandTable,
+        commands: &CommandTable,
     ) -> impl Iterator<Item = CallEntry<'a>> {
         let mut batch = Batch::new();
         let places = (0..self.rows.len()).rev();
