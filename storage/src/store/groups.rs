@@ -298,10 +298,14 @@ impl Store {
     ///
     /// Each of [`GroupError`], and nothing has changed.
     pub fn note_attempt(&mut self, db: usize, key: &[u8], group: &[u8]) -> Result<(), GroupError> {
-        self.work_on_group_quietly(db, key, |stream, now| stream.note_attempt(group, now))
+        let at = self.locate_quietly(db, key).ok_or(GroupError::NoSuchKey)?;
+        let now = self.now();
+        self.keyspaces[db].update(at, |value| {
+            Ok(value.as_stream_mut()?.note_attempt(group, now)?)
+        })
     }
 
-    /// Notes that a consumer waits no longer. This is no access.
+    /// Notes that a consumer waits no longer. This is no access, and does not even remove a key that is due.
     ///
     /// # Errors
     ///
@@ -313,7 +317,12 @@ impl Store {
         group: &[u8],
         consumer: &[u8],
     ) -> Result<(), GroupError> {
-        self.work_on_group_quietly(db, key, |stream, _now| stream.end_wait(group, consumer))
+        let at = self
+            .find_alive(db, key, true)
+            .ok_or(GroupError::NoSuchKey)?;
+        self.keyspaces[db].update(at, |value| {
+            Ok(value.as_stream_mut()?.end_wait(group, consumer)?)
+        })
     }
 
     fn change_stream<R>(
@@ -339,17 +348,6 @@ impl Store {
             Ok(work(value.as_stream_mut()?, now)?)
         })?;
         Ok((at, result))
-    }
-
-    fn work_on_group_quietly<R>(
-        &mut self,
-        db: usize,
-        key: &[u8],
-        work: impl FnOnce(&mut Stream, UnixMillis) -> Result<R, NoGroup>,
-    ) -> Result<R, GroupError> {
-        let at = self.locate_quietly(db, key).ok_or(GroupError::NoSuchKey)?;
-        let now = self.now();
-        self.keyspaces[db].update(at, |value| Ok(work(value.as_stream_mut()?, now)?))
     }
 
     fn record_consumer(&mut self, db: usize, key: &[u8], created: bool) {

@@ -282,6 +282,24 @@ fn a_key_lives_to_the_end_of_its_last_millisecond() {
 }
 
 #[test]
+fn a_wait_ends_without_a_look_at_the_key() {
+    let mut store = store();
+    create_group(&mut store, "s").unwrap();
+    store.create_consumer(0, b"s", b"g", b"c").unwrap();
+    store.expire_at(0, b"s", UnixMillis(2_000), ExpireCondition::default());
+    events(&mut store);
+    assert_eq!(store.end_wait(0, b"s", b"g", b"c"), Ok(()));
+    store.set_now(UnixMillis(2_001));
+    let ended = store.end_wait(0, b"s", b"g", b"c");
+    assert_eq!(ended, Err(GroupError::NoSuchKey));
+    assert_eq!(
+        (events(&mut store).len(), store.db_len(0)),
+        (0, 1),
+        "it is due, and there"
+    );
+}
+
+#[test]
 fn while_expiry_is_paused_due_keys_stay_but_read_as_missing() {
     let mut store = store();
     set_until(&mut store, "k", 2_000);
