@@ -170,6 +170,7 @@ impl CallLog {
             false => std::mem::swap(&mut next, piece),
         }
         self.pieces.push_back((now, next));
+        fresh.set_flood(self.is_flood);
     }
 
     /// Forgets the oldest calls where there is no room.
@@ -252,7 +253,7 @@ pub(crate) fn is_plain(spec: &'static Spec) -> bool {
 
 /// What comes faster than this is a load, not a test: some 100,000 small calls a second.
 const FLOOD_BYTES_PER_MS: u64 = 16 * 1_024;
-/// How much of that is kept, so that the memory stays in the processor's caches.
+/// How much of that is kept, besides the ends of long replies, so that the memory stays in the processor's caches.
 const FLOOD_ROOM_BYTES: usize = 256 * 1_024;
 /// How much of a reply is kept.
 pub(crate) const REPLY_BYTES_MAX: usize = 64 * 1_024;

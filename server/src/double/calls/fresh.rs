@@ -23,6 +23,8 @@ pub(crate) struct FreshCalls {
     done: usize,
     /// The last calls of that batch, if nothing else is to be noted of them.
     row: Option<Row>,
+    /// They come as fast as only a load sends them, by the log's lights.
+    is_flood: bool,
     /// Rows in front of that one which the calls of other clients have ended: their places in the piece.
     cut: Vec<usize>,
 }
@@ -123,7 +125,14 @@ impl FreshCalls {
         match sent_end {
             Some(end) if self.cut.is_empty() => {
                 let requests = start..batch.place.start + end;
-                self.piece.fill_row(row.place, requests, heard);
+                let heard = heard.unwrap_or_default();
+                match self.is_flood && heard.len() > FLOOD_HEARD_BYTES {
+                    true => {
+                        let heard = &heard[..FLOOD_HEARD_BYTES];
+                        self.piece.fill_row_in_part(row.place, requests, heard);
+                    }
+                    false => self.piece.fill_row(row.place, requests, heard),
+                }
             }
             _ => {
                 let mut places = std::mem::take(&mut self.cut);
@@ -198,4 +207,12 @@ impl FreshCalls {
         self.batch = None;
         &mut self.piece
     }
+
+    /// Says whether they come as fast as only a load sends them.
+    pub(super) fn set_flood(&mut self, is_flood: bool) {
+        self.is_flood = is_flood;
+    }
 }
+
+/// How much of what was heard by a batch is kept of a flood.
+const FLOOD_HEARD_BYTES: usize = 2_048;

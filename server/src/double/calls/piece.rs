@@ -11,6 +11,7 @@ use std::ops::Range;
 use tailrace_protocol::Request;
 
 use super::REPLY_BYTES_MAX;
+use super::split::end_of;
 use super::split::parts;
 use super::split::reply_ends;
 use super::split::request_ends;
@@ -40,6 +41,8 @@ struct Row {
     /// The place of what they have in common with others.
     head: u32,
     calls: Calls,
+    /// Only the beginning is kept of what they heard.
+    is_part: bool,
     /// Where in `requests` and `replies` they stand. What was heard is empty if it is not known.
     requests: Range<usize>,
     replies: Range<usize>,
@@ -143,6 +146,7 @@ impl Piece {
             at_us,
             head,
             calls: Calls::One(spec),
+            is_part: false,
             requests: start..start + bytes,
             replies,
         });
@@ -156,6 +160,7 @@ impl Piece {
             at_us,
             head,
             calls: Calls::Many(0),
+            is_part: false,
             requests: 0..0,
             replies: 0..0,
         });
@@ -174,17 +179,24 @@ impl Piece {
 
     /// Says where the requests of a row stand, and what they heard.
     #[inline]
-    pub(super) fn fill_row(&mut self, place: usize, requests: Range<usize>, heard: Option<&[u8]>) {
+    pub(super) fn fill_row(&mut self, place: usize, requests: Range<usize>, heard: &[u8]) {
         let Some(row) = self.rows.get_mut(place) else {
             return;
         };
-        let heard = heard.unwrap_or_default();
         let start = self.replies.len();
         row.requests = requests;
         row.replies = start..start + heard.len();
         match heard.len() <= REPLY_BYTES_MAX {
             true => append(&mut self.replies, heard),
             false => self.part_row(place, heard),
+        }
+    }
+
+    /// [`Self::fill_row`], where this is the beginning of what they heard.
+    pub(super) fn fill_row_in_part(&mut self, place: usize, requests: Range<usize>, heard: &[u8]) {
+        self.fill_row(place, requests, heard);
+        if let Some(row) = self.rows.get_mut(place) {
+            row.is_part = true;
         }
     }
 
@@ -232,7 +244,7 @@ impl Piece {
         }
         // The last first, since a row may become several.
         for (place, requests, heard) in rows.into_iter().rev() {
-            self.fill_row(place, requests, heard);
+            self.fill_row(place, requests, heard.unwrap_or_default());
         }
     }
 
@@ -324,10 +336,6 @@ fn append(bytes: &mut Vec<u8>, more: &[u8]) {
     for part in more.chunks(COPIED_BYTES) {
         bytes.extend_from_slice(part);
     }
-}
-
-fn end_of(ends: &[usize]) -> usize {
-    ends.last().copied().unwrap_or(0)
 }
 
 /// Whether two names are alike. Most clients have none, and a comparison of nothing with nothing reads through pointers that

@@ -32,6 +32,25 @@ pub(super) fn request_ends(requests: &[u8], count: usize) -> Vec<usize> {
 /// Where each of so many replies ends. What was pushed behind one, or before the first, belongs to it. There may be more
 /// behind them.
 pub(super) fn reply_ends(replies: &[u8], count: usize) -> Vec<usize> {
+    let mut ends = known_reply_ends(replies, count);
+    debug_assert_eq!(ends.len(), count, "{}", replies.escape_ascii());
+    ends.resize(count, end_of(&ends));
+    ends
+}
+
+/// Likewise, where only the beginning of the replies is there: one may end early, and those behind it are empty.
+pub(super) fn reply_ends_in_part(replies: &[u8], count: usize) -> Vec<usize> {
+    let mut ends = known_reply_ends(replies, count);
+    ends.resize(count, replies.len());
+    ends
+}
+
+/// Where the last of these ends.
+pub(super) fn end_of(ends: &[usize]) -> usize {
+    ends.last().copied().unwrap_or(0)
+}
+
+fn known_reply_ends(replies: &[u8], count: usize) -> Vec<usize> {
     let mut at = 0;
     let mut ends = Vec::with_capacity(count);
     while let Some(bytes) = reply_bytes(&replies[at..]) {
@@ -46,8 +65,6 @@ pub(super) fn reply_ends(replies: &[u8], count: usize) -> Vec<usize> {
             *last = at;
         }
     }
-    debug_assert_eq!(ends.len(), count, "{}", replies.escape_ascii());
-    ends.resize(count, ends.last().copied().unwrap_or(0));
     ends
 }
 

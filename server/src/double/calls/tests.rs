@@ -310,6 +310,29 @@ fn no_more_than_a_part_of_a_long_reply_is_kept() {
 }
 
 #[test]
+fn only_the_beginning_of_what_a_flood_heard_is_kept() {
+    let (mut log, mut fresh) = log();
+    let long = format!("${}\r\n{}\r\n", 3_000, "v".repeat(3_000));
+    let out = format!(":1\r\n{long}:2\r\n");
+    let batch = b"get a\r\nget b\r\nget c\r\n";
+    for is_flood in [true, false] {
+        fresh.set_flood(is_flood);
+        fresh.begin_batch(None, batch, Some((7, 0)));
+        fresh.set_done(3);
+        fresh.end_batch(batch.len(), out.as_bytes());
+        log.add(&mut fresh, || NOW);
+        let told = told(&log);
+        let told: Vec<_> = told.iter().map(|(_, reply)| &**reply).collect();
+        let expected = match is_flood {
+            true => [":1\r\n", &long[..2_048 - 4], ""],
+            false => [":1\r\n", &*long, ":2\r\n"],
+        };
+        assert_eq!(told, expected);
+        log.clear();
+    }
+}
+
+#[test]
 fn calls_of_a_client_that_was_ended_amid_a_row_are_there() {
     for ended_at in 0..=5 {
         let (mut log, mut fresh) = log();

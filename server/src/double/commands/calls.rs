@@ -8,7 +8,8 @@
 //!   name: the commands that are not known, those that scripts call included.
 //! - A call is in the log once it is answered, also if the answer was lost.
 //! - The log holds as many of the last calls as `calls-memory` lets it, some 10,000 small ones if nothing is said; but a load of more than
-//!   100,000 a second leaves only the last 1,300 or so. Numbers tell whether older ones were forgotten, as ASSERT does where it counts.
+//!   100,000 a second leaves only the last 1,300 or so, and of long replies the
+//!   beginning. Numbers tell whether older ones were forgotten, as ASSERT does where it counts.
 
 use tailrace_protocol::ReplyWriter;
 

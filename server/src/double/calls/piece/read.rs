@@ -10,6 +10,7 @@ use crate::double::calls::CallEntry;
 use crate::double::calls::split::decode;
 use crate::double::calls::split::parts;
 use crate::double::calls::split::reply_ends;
+use crate::double::calls::split::reply_ends_in_part;
 
 impl Piece {
     /// The calls, the newest first, without their numbers.
@@ -54,6 +55,7 @@ impl Piece {
         let heard = match (replies, count) {
             (b"", _) => vec![0; count],
             (_, 1) => vec![replies.len()],
+            _ if row.is_part => reply_ends_in_part(replies, count),
             _ => reply_ends(replies, count),
         };
         let calls = (0..batch.len()).zip(parts(replies, heard));
