@@ -109,7 +109,7 @@ impl Piece {
     /// Copies what a client has sent, before it is known which calls come of it. Gives where it stands.
     pub(super) fn add_input(&mut self, input: &[u8]) -> usize {
         let start = self.requests.len();
-        append(&mut self.requests, input);
+        self.requests.extend_from_slice(input);
         start
     }
 
@@ -187,7 +187,7 @@ impl Piece {
         row.requests = requests;
         row.replies = start..start + heard.len();
         match heard.len() <= REPLY_BYTES_MAX {
-            true => append(&mut self.replies, heard),
+            true => self.replies.extend_from_slice(heard),
             false => self.part_row(place, heard),
         }
     }
@@ -251,7 +251,7 @@ impl Piece {
     #[inline]
     fn add_heard(&mut self, heard: &[u8]) -> Range<usize> {
         let start = self.replies.len();
-        append(&mut self.replies, heard);
+        self.replies.extend_from_slice(heard);
         start..self.replies.len()
     }
 
@@ -298,8 +298,8 @@ impl Piece {
     pub(super) fn absorb(&mut self, other: &mut Self) {
         let (requests, replies) = (self.requests.len(), self.replies.len());
         let (rows, heads) = (self.rows.len(), self.head_count());
-        append(&mut self.requests, &other.requests);
-        append(&mut self.replies, &other.replies);
+        self.requests.extend_from_slice(&other.requests);
+        self.replies.extend_from_slice(&other.replies);
         self.calls += other.calls;
         self.heads.append(&mut other.heads);
         let faults = other.faults.drain(..);
@@ -329,15 +329,6 @@ impl Piece {
     }
 }
 
-/// Copies bytes as quickly as it goes.
-#[inline]
-fn append(bytes: &mut Vec<u8>, more: &[u8]) {
-    bytes.reserve(more.len());
-    for part in more.chunks(COPIED_BYTES) {
-        bytes.extend_from_slice(part);
-    }
-}
-
 /// Whether two names are alike. Most clients have none, and a comparison of nothing with nothing reads through pointers that
 /// are none, which takes some processors as long as a command.
 #[inline]
@@ -356,9 +347,6 @@ fn append_words(request: Request<'_>, bytes: &mut Vec<u8>) {
     }
 }
 
-/// How much is copied at once. The system's routine takes an instruction of its own for more than this, which some processors
-/// need several times as long for.
-const COPIED_BYTES: usize = 2_048;
 /// What a row takes with one call that is small.
 const ROW_BYTES_USUAL: usize = 192;
 /// How much a piece holds, or a little more. What it took beyond that is given back.
