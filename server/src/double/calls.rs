@@ -151,12 +151,15 @@ impl CallLog {
     pub(crate) fn add(&mut self, fresh: &mut FreshCalls, clock: impl FnOnce() -> Instant) {
         let piece = fresh.settle();
         let added = piece.used_bytes();
+        // So few of them come because somebody asks: what follows is told whole.
+        let is_asked = added < PIECE_BYTES;
         self.bytes += added;
         self.last_number += piece.len() as u64;
         if let Some((_, last)) = self.pieces.back_mut()
             && last.used_bytes() + added < PIECE_BYTES
         {
-            return last.absorb(piece);
+            last.absorb(piece);
+            return fresh.set_flood(false);
         }
         let now = clock();
         self.make_room(now);
@@ -165,12 +168,12 @@ impl CallLog {
             true => Piece::default(),
             false => self.spare.take().unwrap_or_else(Piece::with_room),
         };
-        match added < PIECE_BYTES {
+        match is_asked {
             true => next.absorb(piece),
             false => std::mem::swap(&mut next, piece),
         }
         self.pieces.push_back((now, next));
-        fresh.set_flood(self.is_flood);
+        fresh.set_flood(self.is_flood && !is_asked);
     }
 
     /// Forgets the oldest calls where there is no room.
@@ -226,6 +229,7 @@ impl CallLog {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.bytes = 0;
+        self.is_flood = false;
         self.forgotten = 0;
     }
 }

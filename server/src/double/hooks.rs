@@ -38,8 +38,8 @@ pub(crate) trait Hooks {
     /// A batch of a client begins, which came as these bytes, with this output before.
     fn begin(state: &mut State, id: ClientId, now: Now, input: &[u8], out: &[u8]) -> Self;
 
-    /// [`dispatch::execute`], with whatever goes around it, for the command at an index of the batch. It may take until later than `now`. Nothing
-    /// comes of it if its client is gone by then.
+    /// [`dispatch::execute`], with whatever goes around it, for the command at an index of the batch. It may take until later than
+    /// `now`. Nothing comes of it if its client is gone by then.
     fn execute(
         &mut self,
         state: &mut State,

@@ -315,8 +315,12 @@ fn only_the_beginning_of_what_a_flood_heard_is_kept() {
     let long = format!("${}\r\n{}\r\n", 3_000, "v".repeat(3_000));
     let out = format!(":1\r\n{long}:2\r\n");
     let batch = b"get a\r\nget b\r\nget c\r\n";
-    for is_flood in [true, false] {
-        fresh.set_flood(is_flood);
+    for round in 0..4 {
+        // It is over once somebody asks, whether that begins a piece of the log or not.
+        let is_flood = round % 2 == 0;
+        if is_flood {
+            fresh.set_flood(true);
+        }
         fresh.begin_batch(None, batch, Some((7, 0)));
         fresh.set_done(3);
         fresh.end_batch(batch.len(), out.as_bytes());
@@ -327,8 +331,7 @@ fn only_the_beginning_of_what_a_flood_heard_is_kept() {
             true => [":1\r\n", &long[..2_048 - 4], ""],
             false => [":1\r\n", &*long, ":2\r\n"],
         };
-        assert_eq!(told, expected);
-        log.clear();
+        assert_eq!(told[round * 3..], expected, "{round}");
     }
 }
 
